@@ -32,7 +32,11 @@ func (a *app) watch(ctx context.Context, c *cli.Command, s stack, id string) err
 			return err
 		}
 		if last == "" && j["state"] == "running" {
-			a.say("%s begins within a minute", safe(id))
+			begins := "a minute"
+			if j["act"] == "publish" { // it waits for looks at rejected events, which hide them
+				begins = "two minutes"
+			}
+			a.say("%s begins within %s", safe(id), begins)
 		}
 		if line := progress(j); line != last {
 			a.say("%s", line)

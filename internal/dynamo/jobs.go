@@ -103,7 +103,7 @@ func (s *Jobs) SetState(
 	ctx context.Context, j job.Job, to job.State, operator string, now time.Time,
 ) (stored job.Job, changed bool, err error) {
 	return update[job.Job](ctx, s.table, jobKey(j.ID), write{
-		expression: "SET #state = :to, #position = :position, stopped_by = :by, updated_at = :now",
+		expression: "SET #state = :to, #position = :position, stopped_by = :by, updated_at = :now, runs_from = :now",
 		condition:  "#state = :from OR #state = :to",
 		values: given{
 			":from": j.State, ":to": to, ":by": operator, ":now": now, ":position": jobPosition(to, j.StartedAt),

@@ -106,6 +106,7 @@ func TestJobs_SetState_keepsProgress(t *testing.T) {
 	}
 	j.Done, j.Pending = 1, []string{"msg_2"}
 	j.State, j.StoppedBy = job.Stopped, "bob"
+	j.RunsFrom = deadAt
 	if stored, leased, err := jobs.Advance(t.Context(), j, "w"); !leased || err != nil || !cmp.Equal(j, stored) {
 		t.Errorf("%v, %v, %s", leased, err, cmp.Diff(j, stored))
 	}

@@ -48,7 +48,8 @@ type Job struct {
 	Asked     time.Time `dynamodbav:"asked,omitempty"` // end of the selection as it was asked for
 	Operator  string    `dynamodbav:"operator"`
 	StartedAt time.Time `dynamodbav:"started_at"`
-	Selected  int       `dynamodbav:"selected"` // when it was started
+	RunsFrom  time.Time `dynamodbav:"runs_from"` // when it was started or resumed last
+	Selected  int       `dynamodbav:"selected"`  // when it was started
 	State     State     `dynamodbav:"state"`
 	StoppedBy string    `dynamodbav:"stopped_by,omitempty"` // the operator who stopped or resumed it last
 	Progress
@@ -187,6 +188,13 @@ const MaxFailures = 100
 // Way is how long a job goes on behind the rejected events that it has passed. An invocation passes 10,000 of them
 // or more, and a queue hides at most 120,000: a way meets the end of every queue.
 const Way = 15 * time.Minute
+
+// LooksOver is how long a publishing job waits after it was started or resumed. Looks at rejected events hide them, and
+// are refused from then on: by then, all that were under way are over, and nothing of them is hidden.
+const LooksOver = 45 * time.Second
+
+// Waits reports whether a job may not begin yet.
+func (j Job) Waits(now time.Time) bool { return j.Act == Publish && now.Sub(j.RunsFrom) < LooksOver }
 
 // WaitsFor reports whether a publishing job must wait for another, which was started before it or has passed events
 // that are still hidden. A job that was done in one go has hidden nothing.

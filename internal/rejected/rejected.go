@@ -75,8 +75,15 @@ type Queue struct {
 	URL    string
 }
 
-// Briefly is longer than an operator function runs, so that one invocation sees each event once.
+// Briefly is longer than an operator function runs, so that one invocation of replay sees each event once.
 const Briefly = time.Minute
+
+// A look of inspect goes on receiving for LookTime, and hides what it meets for Glance: longer, so that it meets each
+// event once. Together they are shorter than job.LooksOver.
+const (
+	LookTime = 10 * time.Second
+	Glance   = 20 * time.Second
+)
 
 // SQS hands out at most ten messages in a call. The wait makes it ask all its servers: an
 // empty answer then means an empty queue.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -125,6 +126,10 @@ func (h *Handler) deadLetter(ctx context.Context, call *operator.Call, req deliv
 		return OpenedDeadLetter{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, r.TenantID), slog.String(telemetry.KeyEndpoint, r.EndpointID))
+	line := audit.Line{TenantID: r.TenantID, EndpointID: r.EndpointID, DeliveryID: r.DeliveryID}
+	if err := call.Audit(ctx, line); err != nil {
+		return OpenedDeadLetter{}, err
+	}
 	opened, err := h.Vault.OpenAll(ctx, r)
 	if errors.Is(err, deadletter.ErrUnopenable) {
 		const reason = "the record was changed since it was sealed, or has parts of another record: an incident"

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -225,7 +226,7 @@ type Endpoint struct {
 type endpointRequest struct {
 	EndpointID string `json:"endpoint_id"`
 	TenantID   string `json:"tenant_id"`
-	ShowPath   bool   `json:"show_path"` // of a chat product's URL it is a secret: this is logged
+	ShowPath   bool   `json:"show_path"` // of a chat product's URL it is a secret: this is audited
 }
 
 func (h *Handler) endpoint(ctx context.Context, call *operator.Call, req endpointRequest) (Endpoint, error) {
@@ -236,6 +237,11 @@ func (h *Handler) endpoint(ctx context.Context, call *operator.Call, req endpoin
 	}
 	e := found.Endpoint
 	call.Note(slog.String(telemetry.KeyTenant, e.TenantID), slog.String(telemetry.KeyEndpoint, e.ID))
+	if req.ShowPath {
+		if err := call.Audit(ctx, audit.Line{TenantID: e.TenantID, EndpointID: e.ID}); err != nil {
+			return Endpoint{}, err
+		}
+	}
 	waiting, err := h.Backlog.Count(ctx, e.ID)
 	if err != nil {
 		return Endpoint{}, err

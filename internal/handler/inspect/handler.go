@@ -1,8 +1,8 @@
 // Package inspect answers operators' questions: delivery state, endpoints in trouble and their backlog, dead letters,
 // rejected events, and an overview of all of these.
 //
-// It promises to change nothing: rejected events it looks at stay on their queue. Bodies are
-// shown only by the actions that name one, and never logged.
+// It promises to change nothing: rejected events it looks at stay on their queue, and are hidden from no job that
+// publishes them. Bodies are shown only by the actions that name one, each after an audit line, and never logged.
 package inspect
 
 import (
@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/herald-webhooks/herald/internal/allowance"
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
@@ -95,13 +96,14 @@ type Handler struct {
 	Jobs        Jobs
 	Meter       QueueMeter
 	Queues      map[string]string // logical id → URL
+	Audit       audit.Writer      // of what is opened
 	Log         *slog.Logger
 	Now         func() time.Time
 }
 
 // Function returns the operator function with the actions of this package.
 func (h *Handler) Function() *operator.Function {
-	return &operator.Function{Name: "inspect", Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
+	return &operator.Function{Name: "inspect", Audit: h.Audit, Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
 		"delivery":        operator.Do(h.delivery),
 		"deliveries":      operator.Do(h.deliveries),
 		"endpoints":       operator.Do(h.endpoints),

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/allowance"
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
@@ -59,6 +60,9 @@ type world struct {
 	receiveErr error         // after all events were received
 	restored   []string
 	restoreErr error
+	lines      []audit.Line
+	auditErr   error
+	tick       time.Duration // that passes between two looks at the clock
 	log        bytes.Buffer
 }
 
@@ -167,6 +171,15 @@ func (w *world) GetQueueAttributes(
 	}}, w.fault("GetQueueAttributes")
 }
 
+// Write keeps audit lines.
+func (w *world) Write(_ context.Context, lines ...audit.Line) error {
+	if w.auditErr != nil {
+		return w.auditErr
+	}
+	w.lines = append(w.lines, lines...)
+	return nil
+}
+
 func (w *world) rows() testkit.Rows {
 	return testkit.Rows{Endpoints: w.endpoints, Tenants: w.tenants, Fault: w.fault}
 }
@@ -178,8 +191,13 @@ func (w *world) function() *operator.Function {
 		Readings: w, Allowance: allowance.New(200, 15*time.Second),
 		Settings: circuit.New(time.Minute, 30*time.Second), MaxLife: 7 * 24 * time.Hour, Backlog: w,
 		Vault:  deadletter.Vault{Keys: testkit.OneKey{}, Random: strings.NewReader(strings.Repeat("x", 1000))},
-		Queues: map[string]string{"EventsQueue": "url/events", "RetryQueue": "url/retries"},
-		Log:    slog.New(slog.NewJSONHandler(&w.log, nil)), Now: func() time.Time { return at },
+		Queues: map[string]string{"EventsQueue": "url/events", "RetryQueue": "url/retries"}, Audit: w,
+		Log: slog.New(slog.NewJSONHandler(&w.log, nil)),
+	}
+	now := at
+	h.Now = func() time.Time {
+		defer func() { now = now.Add(w.tick) }()
+		return now
 	}
 	return h.Function()
 }

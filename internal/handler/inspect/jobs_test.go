@@ -16,16 +16,32 @@ import (
 
 // workedOff is a job of 25 pages, each with a delivery sent again and one refused, and the records of the former. It is
 // found by two ids.
-type workedOff struct{ job job.Job }
+type workedOff struct {
+	job    job.Job
+	before string // the cursor that leads to the page with the job
+	last   bool   // no page is behind its own
+	fault  error  // of List
+}
 
 func (w workedOff) Get(_ context.Context, id string) (job.Job, bool, error) {
 	w.job.ID = id
 	return w.job, id == "job_1" || id == "job_3", nil
 }
 
-func (w workedOff) List(_ context.Context, s job.State, _ int, _ string) ([]job.Job, string, error) {
-	if s != "" && s != w.job.State {
-		return nil, "", nil
+// List has the job on its first page, and another page behind that.
+func (w workedOff) List(_ context.Context, s job.State, _ int, cursor string) ([]job.Job, string, error) {
+	switch {
+	case w.fault != nil:
+		return nil, "", w.fault
+	case s != "" && s != w.job.State || cursor != w.before:
+		next := ""
+		if s == w.job.State && cursor == "" {
+			next = w.before
+		}
+		return nil, next, nil
+	}
+	if w.last {
+		return []job.Job{w.job}, "", nil
 	}
 	return []job.Job{w.job}, "next", nil
 }
@@ -46,7 +62,7 @@ func (w workedOff) Pages(_ context.Context, _ string, after, limit int) (pages [
 }
 
 func TestHandler_jobs_showsProgressFailuresAndOutcome(t *testing.T) {
-	w := &world{jobs: workedOff{job.Job{
+	w := &world{jobs: workedOff{job: job.Job{
 		ID: "job_1", Act: job.Replay, State: job.Running, Operator: "ann", StartedAt: at, Selected: 9,
 		Selector: job.Selector{TenantID: "acme", Status: "dead", Until: at},
 		Progress: job.Progress{Done: 2, Refused: map[string]int{"replay_limit": 3}, UpdatedAt: at},
@@ -115,7 +131,7 @@ func TestHandler_takesNoCursorOfAnotherList(t *testing.T) {
 		{"job_failures", `"job_id":"job_1"`, "failures", "outcome"},
 		{"job_failures", `"job_id":"job_1"`, "job_1", "job_3"},
 	} {
-		w := &world{next: "more", jobs: workedOff{job.Job{State: job.Running}}, endpoints: []endpoint.Endpoint{e, e}}
+		w := &world{next: "more", jobs: workedOff{job: job.Job{State: job.Running}}, endpoints: []endpoint.Endpoint{e, e}}
 		page := testkit.Read[operator.List[any]](t, w.ask(t, row.list, row.fields))
 		cursor := `,"cursor":"` + *page.NextCursor + `"`
 		list, others := strings.Replace(row.list, row.from, row.to, 1), strings.Replace(row.fields, row.from, row.to, 1)

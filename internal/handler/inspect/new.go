@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/herald-webhooks/herald/internal/allowance"
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -18,6 +19,7 @@ import (
 
 // Settings are the function's environment variables.
 type Settings struct {
+	AuditLogGroup            string `env:"AUDIT_LOG_GROUP,notEmpty"`
 	DeliveriesTable          string `env:"DELIVERIES_TABLE,notEmpty"`
 	DeadLettersTable         string `env:"DEAD_LETTERS_TABLE,notEmpty"`
 	EndpointsTable           string `env:"ENDPOINTS_TABLE,notEmpty"`
@@ -73,7 +75,8 @@ func New(c Config) *Handler {
 			"SlowQueue":             s.SlowQueueURL,
 			"DeadLetterQueue":       s.DeadLetterQueueURL,
 		},
-		Log: c.Log,
-		Now: time.Now,
+		Audit: audit.New(c.AWS, s.AuditLogGroup, "inspect"),
+		Log:   c.Log,
+		Now:   time.Now,
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/audit"
+	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
@@ -43,7 +45,7 @@ type RejectedList struct {
 // maxSearched bounds the events that are received for one answer.
 const maxSearched = 1000
 
-const noteSearchedPart = "more events wait than the 1,000 that were searched: a job counts all that are selected"
+const noteSearchedPart = "more events wait than were searched, 1,000 at most: a job counts all that are selected"
 
 // rejectedEvents shows the selected events on EventsDeadLetterQueue. A queue has no pages: there is no cursor, and
 // next_cursor is always null.
@@ -57,34 +59,79 @@ func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req r
 		return RejectedList{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
-	found, received, err := h.look(ctx, selector, limit)
+	if err := h.refuseWhilePublished(ctx); err != nil {
+		return RejectedList{}, err
+	}
+	found, received, all, err := h.look(ctx, selector, limit)
 	if err := h.Rejected.Restore(ctx, received); err != nil {
-		h.Log.WarnContext(ctx, "rejected events stay hidden for a minute", telemetry.Cause(err))
+		h.Log.WarnContext(ctx, "rejected events stay hidden for some seconds", telemetry.Cause(err))
+	}
+	if err == nil {
+		err = call.Audit(ctx, auditLines(found)...)
 	}
 	if err != nil {
 		return RejectedList{}, err
 	}
 	call.Note(slog.Int(telemetry.KeyCount, len(found)))
 	list := RejectedList{List: operator.List[RejectedEvent]{Data: showRejected(found)}}
-	if len(found) < limit && len(received) >= maxSearched {
+	if len(found) < limit && !all {
 		list.Note = noteSearchedPart
 	}
 	return list, nil
 }
 
-// look receives until it has found as many as are wanted, or the queue is empty. Events received before a fault come
-// with it; the bodies of unselected ones are dropped.
+// codePublishing refuses a look while a job publishes rejected events.
+const codePublishing = "publishing"
+
+// refuseWhilePublished refuses a look that would hide events from a job: the job would meet the queue's end without
+// them. A job begins when all looks are over that did not know of it.
+func (h *Handler) refuseWhilePublished(ctx context.Context) error {
+	for next := ""; ; {
+		running, after, err := h.Jobs.List(ctx, job.Running, maxRunning, next)
+		if err != nil {
+			return err
+		}
+		for _, j := range running {
+			if j.Act == job.Publish {
+				return operator.Refuse(codePublishing, "", "the job "+j.ID+" publishes rejected events: look when it is done, "+
+					"or stop it")
+			}
+		}
+		if next = after; next == "" {
+			return nil
+		}
+	}
+}
+
+// maxRunning is how many jobs are read together.
+const maxRunning = 100
+
+// auditLines say whose events are shown.
+func auditLines(events []rejected.Event) []audit.Line {
+	lines := make([]audit.Line, len(events))
+	for n, e := range events {
+		lines[n] = audit.Line{MessageID: e.MessageID}
+		if tenant := rejected.TenantOf(e); event.ValidTenantID(tenant) { // the field may hold anything
+			lines[n].TenantID = tenant
+		}
+	}
+	return lines
+}
+
+// look receives until it has found as many as are wanted, the queue is empty, or its time is over. Events received
+// before a fault come with it; the bodies of unselected ones are dropped.
 func (h *Handler) look(
 	ctx context.Context, selector job.Selector, limit int,
-) (found, received []rejected.Event, err error) {
-	for len(found) < limit && len(received) < maxSearched {
+) (found, received []rejected.Event, all bool, err error) {
+	begun := h.Now()
+	for len(found) < limit && len(received) < maxSearched && h.Now().Sub(begun) < rejected.LookTime {
 		most := limit - len(found)
 		if selector != (job.Selector{}) {
 			most = maxSearched - len(received)
 		}
-		some, err := h.Rejected.Receive(ctx, most, rejected.Briefly)
+		some, err := h.Rejected.Receive(ctx, most, rejected.Glance)
 		if err != nil || len(some) == 0 {
-			return found, received, err
+			return found, received, true, err
 		}
 		for _, e := range some {
 			if len(found) < limit && e.Selected(selector) {
@@ -94,7 +141,7 @@ func (h *Handler) look(
 			received = append(received, e)
 		}
 	}
-	return found, received, nil
+	return found, received, false, nil
 }
 
 func showRejected(events []rejected.Event) []RejectedEvent {

@@ -35,7 +35,7 @@ func TestHandler_rejectedEvents_showsTheOldestFirstAndReturnsAll(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"3", "1", "2"}, w.restored); diff != "" || w.hidden != rejected.Briefly {
+	if diff := cmp.Diff([]string{"3", "1", "2"}, w.restored); diff != "" || w.hidden != rejected.Glance {
 		t.Errorf("hidden for %s, restored (-want +got):\n%s", w.hidden, diff)
 	}
 	if strings.Contains(w.log.String(), "body 1") {
@@ -106,7 +106,7 @@ func TestHandler_rejectedEvents_answersEvenWhenTheyStayHidden(t *testing.T) {
 	if diff := cmp.Diff([]RejectedEvent{shown("1", at)}, got.Data); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	if !strings.Contains(w.log.String(), "rejected events stay hidden for a minute") {
+	if !strings.Contains(w.log.String(), "rejected events stay hidden for some seconds") {
 		t.Errorf("nothing warns of it: %s", &w.log)
 	}
 }

@@ -90,7 +90,7 @@ func (r startRequest) job(call *operator.Call) job.Job {
 	}
 	return job.Job{
 		ID: job.ID(r.Token), Act: r.Act, Selector: r.Selector, Asked: asked, Operator: call.Operator, State: job.Running,
-		StartedAt: now, Progress: job.Progress{UpdatedAt: now},
+		StartedAt: now, RunsFrom: now, Progress: job.Progress{UpdatedAt: now},
 	}
 }
 

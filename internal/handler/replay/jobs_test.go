@@ -189,6 +189,7 @@ func TestHandler_workJobs_publishesRejectedEvents(t *testing.T) {
 			t.Errorf("%d returned, hidden for %s (-want +got)\n%s", len(w.restored), w.hidden, diff)
 		}
 		w.rejected, w.restored = all, nil
+		time.Sleep(job.LooksOver)
 		w.wake(t)
 		done := w.jobs[job.ID("t")]
 		if done.State != job.Done || done.Done != 2 || done.Refused["invalid_event"] != 1 || len(w.restored) != 2 ||

@@ -172,12 +172,12 @@ func (w *world) Get(_ context.Context, id string) (j job.Job, found bool, err er
 }
 
 func (w *world) SetState(
-	_ context.Context, j job.Job, to job.State, by string, _ time.Time,
+	_ context.Context, j job.Job, to job.State, by string, now time.Time,
 ) (stored job.Job, changed bool, err error) {
 	err = w.call(func() {
 		stored = w.jobs[j.ID]
 		if changed = stored.State != job.Done; changed {
-			stored.State, stored.StoppedBy = to, by
+			stored.State, stored.StoppedBy, stored.RunsFrom = to, by, now
 			w.jobs[j.ID] = stored
 		}
 	})

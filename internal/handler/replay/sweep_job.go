@@ -9,7 +9,7 @@ import (
 )
 
 // publishAlone leaves out jobs that would publish beside others, or while events that others have passed may be
-// hidden: they would reach the queue's end without them.
+// hidden: they would reach the queue's end without them. Others hide events while they look.
 func (h *Handler) publishAlone(ctx context.Context, running []job.Job) ([]job.Job, error) {
 	if !slices.ContainsFunc(running, func(j job.Job) bool { return j.Act == job.Publish }) {
 		return running, nil
@@ -24,7 +24,7 @@ func (h *Handler) publishAlone(ctx context.Context, running []job.Job) ([]job.Jo
 	}
 	now := h.Now()
 	return slices.DeleteFunc(running, func(j job.Job) bool {
-		return slices.ContainsFunc(all, func(other job.Job) bool { return j.WaitsFor(other, now) })
+		return j.Waits(now) || slices.ContainsFunc(all, func(other job.Job) bool { return j.WaitsFor(other, now) })
 	}), nil
 }
 

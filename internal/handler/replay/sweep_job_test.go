@@ -39,6 +39,7 @@ func TestHandler_workJobs_passesRefusedEventsAtOnce(t *testing.T) {
 		w.rejected = all
 		ask[Survey](t, w, strings.Replace(startReplay, "replay", "publish", 1)+`,"reason":"processed"}`)
 		w.rejected = all
+		time.Sleep(job.LooksOver)
 		w.wake(t)
 		if done := w.jobs[job.ID("t")]; done.State != job.Done || done.Refused["invalid_event"] != 3000 {
 			t.Errorf("%+v", done)
@@ -58,6 +59,7 @@ func TestHandler_workJobs_publishesForOneJobAtATimeAndGoesOn(t *testing.T) {
 		w.rejected = all
 		ask[Survey](t, w, strings.NewReplacer(`"t"`, `"u"`, "acme", "other").Replace(publish))
 		w.rejected, w.restored, w.takes = all, nil, 100*time.Millisecond
+		time.Sleep(job.LooksOver)
 		first, minutes := w.finish(t, "t")
 		if first.Refused["invalid_event"] != 5000 || first.Pages != 3 || minutes != 3 || w.jobs[job.ID("u")].Pages != 0 {
 			t.Errorf("after %d minutes: %+v, beside it %+v", minutes, first.Progress, w.jobs[job.ID("u")].Progress)

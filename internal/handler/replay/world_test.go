@@ -36,6 +36,7 @@ type world struct {
 	lease     map[string]holder
 	pages     map[int]job.Page
 	now       func() time.Time
+	queue     Rejected // of rejected events; nil: the world's own
 
 	mu        sync.Mutex
 	steps     []string // changes, in order
@@ -103,9 +104,13 @@ func (w *world) handler() *Handler {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calls = 0
+	var events Rejected = w
+	if w.queue != nil {
+		events = w.queue
+	}
 	return &Handler{
 		DeadLetters: letters{w}, States: w, Endpoints: endpoints{w}, Jobs: w, Vault: vault,
-		Deliveries: box{w, "deliveries"}, Retries: box{w, "retries"}, Events: box{w, "events"}, Rejected: w,
+		Deliveries: box{w, "deliveries"}, Retries: box{w, "retries"}, Events: box{w, "events"}, Rejected: events,
 		Erasure: w, Audit: w, Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Now: w.now,
 	}
 }
