@@ -34,8 +34,9 @@ func (s stack) Ask(ctx context.Context, function, action string, f fields) (answ
 	}
 	if out.FunctionError != nil {
 		id, _ := middleware.GetRequestIDMetadata(out.ResultMetadata)
+		log, _, _ := strings.Cut(name, ":") // an alias has none
 		return nil, fail(exitFailed, "%s%s\nIts log: aws logs tail /aws/lambda/%s --filter-pattern '\"%s\"'",
-			function, fault(function, f, out.Payload), name, id)
+			function, fault(function, f, out.Payload), log, id)
 	}
 	err = client.Decode(function, out.Payload, &answer)
 	return answer, err

@@ -23,6 +23,17 @@ type bulk struct {
 	confirm  bool // the request has to say so
 }
 
+// deleting is the operator function that deletes for good.
+const deleting = console.Deleting
+
+// function is the operator function that does the act.
+func (b bulk) function() string {
+	if b.confirm {
+		return deleting
+	}
+	return "replay"
+}
+
 // bulk acts on the ids of the arguments, or starts a job on the flags' selection.
 func (a *app) bulk(b bulk) cli.ActionFunc {
 	return func(ctx context.Context, c *cli.Command) error {
@@ -71,7 +82,7 @@ func (a *app) byID(ctx context.Context, c *cli.Command, s stack, b bulk, ids []s
 	if err := a.confirm(c, fmt.Sprintf(b.question, len(ids))); err != nil {
 		return err
 	}
-	answer, err := s.Ask(ctx, "replay", b.action, fields{b.id + "s": ids, "confirm": b.confirm})
+	answer, err := s.Ask(ctx, b.function(), b.action, fields{b.id + "s": ids, "confirm": b.confirm})
 	if err != nil {
 		return err
 	}
@@ -110,7 +121,7 @@ func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 	}
 	job["dry_run"], job["confirm"] = false, b.confirm
 	job["until"] = would["until"] // the same selection, without later deaths
-	started, err := s.Ask(ctx, "replay", "start_job", job)
+	started, err := s.Ask(ctx, b.function(), "start_job", job)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (a *app) discardRejected(ctx context.Context, s stack, tenant string) (disc
 		if len(ids) == 0 {
 			return discarded, nil
 		}
-		gone, err := s.Ask(ctx, "replay", "discard_rejected_events", fields{"message_ids": ids, "confirm": true})
+		gone, err := s.Ask(ctx, deleting, "discard_rejected_events", fields{"message_ids": ids, "confirm": true})
 		if err != nil {
 			return discarded, err
 		}
@@ -95,8 +95,12 @@ func (a *app) discardRejected(ctx context.Context, s stack, tenant string) (disc
 // eraseAll makes requests until nothing is left, and adds up their counts, even if it fails.
 func (a *app) eraseAll(ctx context.Context, s stack, f fields) (counts row, err error) {
 	counts, f = row{}, maps.Clone(f)
+	function := deleting
+	if f["dry_run"] == true {
+		function = "replay"
+	}
 	for {
-		part, err := s.Ask(ctx, "replay", "erase", f)
+		part, err := s.Ask(ctx, function, "erase", f)
 		if err != nil {
 			return counts, err
 		}

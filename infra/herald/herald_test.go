@@ -20,7 +20,8 @@ type fake struct {
 	answers  map[string]string // by function and action
 	later    []string          // in turn, where answers has none; "" is a fault
 	requests []row
-	sought   bool // the stack was
+	asked    []string // the functions, of each request
+	sought   bool     // the stack was
 }
 
 func (f *fake) Invoke(
@@ -31,7 +32,7 @@ func (f *fake) Invoke(
 		return nil, err
 	}
 	action, _ := r["action"].(string)
-	f.requests = append(f.requests, r)
+	f.requests, f.asked = append(f.requests, r), append(f.asked, *in.FunctionName)
 	answer, ok := f.answers[*in.FunctionName+" "+action]
 	if !ok && len(f.later) > 0 {
 		answer, f.later = f.later[0], f.later[1:]
@@ -61,6 +62,7 @@ func (f *fake) run(ctx context.Context, t terminal, args ...string) (code int) {
 			f.sought = true
 			names := map[string]string{
 				"inspect": "inspect", "replay": "replay", "control": "control", "apikeys": "apikeys", "webhooks": "webhooks",
+				"replaydelete": "replay:delete",
 			}
 			return stack{name: "herald-test", operator: "arn:aws:iam::1:user/ann", functions: names, lambda: f}, nil
 		},

@@ -169,3 +169,12 @@ func (a *app) showJob(ctx context.Context, c *cli.Command, s stack, f fields) er
 	}
 	return nil
 }
+
+// resumeJob asks the function, and its alias for a job that deletes for good.
+func (a *app) resumeJob(ctx context.Context, c *cli.Command, s stack, f fields) error {
+	answer, err := console.Resume(ctx, s, f)
+	if err == nil {
+		a.printOne(c, answer)
+	}
+	return err
+}

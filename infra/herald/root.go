@@ -15,8 +15,9 @@ func (a *app) root() *cli.Command {
 	root := &cli.Command{
 		Name:  "herald",
 		Usage: "look at a stack of Herald and act on it",
-		Description: "What you may do is decided by IAM: attach the stack's policy InstanceManagers, and KeyIssuers for\n" +
-			"keys and imports. Your ARN is logged with every request; CloudTrail has the proof.\n" +
+		Description: "What you may do is decided by IAM: attach the stack's policy InstanceManagers, Deleters to\n" +
+			"delete for good, and KeyIssuers for keys and imports. Your ARN is logged with every request;\n" +
+			"CloudTrail has the proof.\n" +
 			"Exit codes: 0 done, 1 failed, 2 usage, 3 unhealthy or done in part, 4 denied.",
 		Version:               config.Version,
 		EnableShellCompletion: true,
@@ -84,7 +85,8 @@ func (a *app) tenants() *cli.Command {
 		command("resume TENANT", "end a pause of the tenant", act),
 		command("discard TENANT", "throw away its waiting deliveries", act,
 			text("before", "deliveries that began before; now by default")),
-		command("erase TENANT", "delete for good everything that is stored of it, its API keys first", a.on(a.eraseTenant),
+		command("erase TENANT", "delete for good all that is stored of it, its API keys first (policy Deleters)",
+			a.on(a.eraseTenant),
 			text("reason", "for the audit log: a ticket, say")),
 	)
 }
@@ -114,7 +116,7 @@ func (a *app) dead() *cli.Command {
 		command("replay [WH-ID…]", "send again by id, or all that the flags select, as a job",
 			a.bulk(bulk{act: "replay", action: "deliveries", id: "delivery_id", question: "Replay %d dead letters"}),
 			selectors(watchFlag())...),
-		command("purge [WH-ID…]", "delete for good by id, or all that the flags select, as a job",
+		command("purge [WH-ID…]", "delete for good by id, or all that the flags select, as a job (policy Deleters)",
 			a.bulk(bulk{act: "purge", action: "purge", id: "delivery_id", confirm: true,
 				question: "Delete %d dead letters for good"}),
 			selectors(watchFlag())...),
@@ -129,7 +131,7 @@ func (a *app) rejected() *cli.Command {
 		command("publish [MESSAGE-ID…]", "publish again by id, or all that the flags select, as a job",
 			a.bulk(bulk{act: "publish", action: "rejected_events", id: "message_id", question: "Publish %d events again"}),
 			eventSelectors(reason, watchFlag())...),
-		command("discard MESSAGE-ID…", "delete for good by id",
+		command("discard MESSAGE-ID…", "delete for good by id (policy Deleters)",
 			a.bulk(bulk{action: "discard_rejected_events", id: "message_id", confirm: true,
 				question: "Delete %d events for good"})),
 	)
@@ -142,7 +144,7 @@ func (a *app) jobs() *cli.Command {
 			text("state", "running, stopped or done"), limit(20)),
 		command("show JOB-ID", "progress, outcome and failures with their reasons", a.on(a.showJob), watchFlag()),
 		command("stop JOB-ID", "stop after the page that is under way", a.one("replay", "stop_job")),
-		command("resume JOB-ID", "go on where it was", a.one("replay", "resume_job")),
+		command("resume JOB-ID", "go on where it was", a.on(a.resumeJob)),
 	)
 }
 

@@ -208,8 +208,8 @@ func (s stack) explain(doing string, err error) error {
 		return fail(exitDenied, "%s: your AWS credentials have expired: log in again", doing)
 	case strings.Contains(code, "AccessDenied"), strings.Contains(code, "UnrecognizedClient"),
 		strings.Contains(code, "InvalidClientTokenId"):
-		return fail(exitDenied, "%s: you have no right to do that; the stack's policies InstanceManagers and KeyIssuers "+
-			"allow invoking its functions (%s)", doing, api.ErrorMessage())
+		return fail(exitDenied, "%s: you have no right to do that; the stack's policies InstanceManagers, Deleters and "+
+			"KeyIssuers allow invoking its functions (%s)", doing, api.ErrorMessage())
 	case strings.Contains(code, "ResourceNotFound"):
 		return fail(exitFailed, "%s: the stack %s has gone, or is being replaced", doing, s.name)
 	case errors.As(err, &refused) && s.name == localStack:

@@ -66,7 +66,7 @@ func TestEveryFlagOfEveryCommandRefusesWrongUsage(t *testing.T) {
 				misuse(t, line+"=-1", name, "must be")
 				misuse(t, line+" 1 "+name+" 2", name+" is given twice")
 			case *cli.StringFlag:
-				misuse(t, line+"=", name+" is empty")
+				misuse(t, line+"=", name)
 				if name != "--output" {
 					misuse(t, line+" json "+name+" json") // "json" is no value of others: the one or the other is wrong
 				}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
@@ -126,6 +127,9 @@ func (s stack) functionARNs() (all []string, err error) {
 		return nil, fmt.Errorf("reading your ARN: %w", err)
 	}
 	for _, name := range s.functions {
+		if strings.Contains(name, ":") {
+			continue // an alias is its function's
+		}
 		all = append(all, arn.ARN{
 			Partition: caller.Partition, Service: "lambda", Region: s.aws.Region, AccountID: caller.AccountID,
 			Resource: "function:" + name,

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/handler/replay"
 )
 
 func statements(document any) (all []object) {
@@ -109,23 +111,47 @@ func onResource(r any) string {
 	return target(r)
 }
 
-// Whoever issues keys or imports endpoints gets at a tenant's events: that is not for all operators.
-func TestOnlyKeyIssuersActAsTenants(t *testing.T) {
-	got := map[string][]string{}
-	for name, r := range load(t).OfType("AWS::IAM::ManagedPolicy") {
-		for _, s := range statements(r.Properties["PolicyDocument"]) {
+// Whoever issues keys or imports endpoints gets at a tenant's events: that is not for all operators. To delete for good
+// is another right than to send again, and release has neither.
+func TestWhoMayInvokeWhat(t *testing.T) {
+	got, tpl := map[string][]string{}, load(t)
+	may := func(name string, policy any) {
+		for _, s := range statements(policy) {
 			for _, resource := range list(s["Resource"]) {
 				if slices.Contains(list(s["Action"]), any("lambda:InvokeFunction")) {
-					got[name] = append(got[name], target(resource))
+					got[name] = append(got[name], withAlias(resource))
 				}
 			}
 		}
 	}
+	for name, r := range tpl.OfType("AWS::IAM::ManagedPolicy") {
+		may(name, r.Properties["PolicyDocument"])
+	}
+	for name, r := range tpl.OfType("AWS::IAM::Role") {
+		for _, p := range list(r.Properties["Policies"]) {
+			may(name, p.(object)["PolicyDocument"])
+		}
+	}
 	want := map[string][]string{
-		"InstanceManagers": {"InspectFunction", "ReplayFunction", "ControlFunction"},
-		"KeyIssuers":       {"ApikeysFunction", "WebhooksFunction"},
+		"Deleters":            {"ReplayFunction:delete"},
+		"InstanceManagers":    {"InspectFunction", "ReplayFunction", "ControlFunction"},
+		"KeyIssuers":          {"ApikeysFunction", "WebhooksFunction"},
+		"ReleaseRole":         {"ReplayFunction"},
+		"ReleaseScheduleRole": {"ReleaseFunction"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("who may invoke what (-want +got):\n%s", diff)
 	}
+	alias := tpl.OfType("AWS::Lambda::Alias")["ReplayDelete"].Properties
+	if alias["Name"] != replay.ForGood || target(alias["FunctionName"]) != "ReplayFunction" {
+		t.Errorf("the alias is %v, replay takes %s", alias, replay.ForGood)
+	}
+}
+
+// withAlias is a function with its alias, if a policy names one.
+func withAlias(resource any) string {
+	o, _ := resource.(object)
+	sub, _ := o["Fn::Sub"].(string)
+	_, alias, _ := strings.Cut(sub, ".Arn}")
+	return target(resource) + alias
 }

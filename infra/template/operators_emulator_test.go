@@ -200,13 +200,14 @@ func TestDeadLettersAndDeletedEndpointsExpire(t *testing.T) {
 func (s *stage) people() map[string]lambda.Handler {
 	s.t.Helper()
 	log := pipeline.Log(&s.output)
+	again := replay.New(replay.Config{
+		Settings: pipeline.Settings[replay.Settings](s.t, s.options, "replay"), AWS: s.aws("replay"), Log: log,
+	}).Function()
 	return map[string]lambda.Handler{
 		"inspect": inspect.New(inspect.Config{
 			Settings: pipeline.Settings[inspect.Settings](s.t, s.options, "inspect"), AWS: s.aws("inspect"), Log: log,
 		}).Function(),
-		"replay": replay.New(replay.Config{
-			Settings: pipeline.Settings[replay.Settings](s.t, s.options, "replay"), AWS: s.aws("replay"), Log: log,
-		}).Function(),
+		"replay": again, "replay:delete": testkit.ByAlias(again, replay.ForGood),
 		"control": control.New(control.Config{
 			Settings: pipeline.Settings[control.Settings](s.t, s.options, "control"), AWS: s.aws("control"), Log: log,
 		}).Function(),
@@ -228,7 +229,7 @@ func (s *stage) operate() {
 	key := s.ask(functions["apikeys"], `{"action":"issue","operator":"ann","tenant_id":"acme"}`)["key_id"]
 	names := strings.NewReplacer("webhook_…", "webhook_good", "01…", fmt.Sprint(key),
 		"msg_…", fmt.Sprint(shown["data"].([]any)[0].(object)["delivery_id"]), `,"msg_…"`, "")
-	requests := regexp.MustCompile(`(?m)^(\w+): (\{"action".*\})$`).FindAllStringSubmatch(string(text), -1)
+	requests := regexp.MustCompile(`(?m)^(\w+(?::delete)?): (\{"action".*\})$`).FindAllStringSubmatch(string(text), -1)
 	if len(requests) == 0 {
 		s.t.Fatal("the runbook has no requests")
 	}
@@ -261,7 +262,7 @@ func (s *stage) workJobs(by pipeline.Functions) {
 func (s *stage) erase() {
 	s.t.Helper()
 	s.wait(s.message("webhook_good"), s.now.Add(time.Hour), true)
-	erase := s.people()["replay"]
+	erase := s.people()["replay:delete"]
 	left := `{"action":"erase","operator":"ann","tenant_id":"acme","confirm":"acme"}`
 	for left != "" {
 		answer := s.ask(erase, left)

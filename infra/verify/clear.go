@@ -94,8 +94,8 @@ func (r *run) removeEndpoints(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// removeListed has replay's action remove the items that a list of inspect shows of the tenant, until it shows nothing
-// new: an index may show for a moment items that are gone.
+// removeListed has an action of replay's alias remove the items that a list of inspect shows of the tenant, until it
+// shows nothing new: an index may show for a moment items that are gone.
 func (r *run) removeListed(ctx context.Context, list, id, action string) (int, error) {
 	removed := map[string]bool{}
 	for {
@@ -116,7 +116,7 @@ func (r *run) removeListed(ctx context.Context, list, id, action string) (int, e
 		}
 		var answer replay.Results // those of discarding have another id
 		request = map[string]any{id + "s": ids, "confirm": true}
-		if err := r.Client.Operate(ctx, "replay", action, request, &answer); err != nil {
+		if err := r.Client.Operate(ctx, "replaydelete", action, request, &answer); err != nil {
 			return len(removed), err
 		}
 		for _, result := range answer.Data {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/go-json-experiment/json"
 
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -25,6 +26,20 @@ func Ask(t testing.TB, f lambda.Handler, action, fields string) string {
 		return err.Error()
 	}
 	return string(out)
+}
+
+// ByAlias is an operator function that is invoked by an alias, as Lambda tells it.
+func ByAlias(f lambda.Handler, alias string) lambda.Handler { return aliased{f, alias} }
+
+type aliased struct {
+	lambda.Handler
+	alias string
+}
+
+// Invoke invokes it by the alias.
+func (a aliased) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
+	arn := "arn:aws:lambda:eu-central-1:111122223333:function:herald-prod-replay:" + a.alias
+	return a.Handler.Invoke(lambdacontext.NewContext(ctx, &lambdacontext.LambdaContext{InvokedFunctionArn: arn}), payload)
 }
 
 // Read decodes an answer that is no refusal.

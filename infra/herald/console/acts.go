@@ -108,7 +108,11 @@ func start(ctx context.Context, s *Server, form url.Values) (done, back string, 
 func jobAct(action string) act {
 	return func(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 		id := form.Get("job_id")
-		_, err = s.Stack.Ask(ctx, "replay", action+"_job", row{"job_id": id})
+		if action == "resume" {
+			_, err = Resume(ctx, s.Stack, row{"job_id": id})
+		} else {
+			_, err = s.Stack.Ask(ctx, "replay", action+"_job", row{"job_id": id})
+		}
 		return action, link("/job", "job_id", id), err
 	}
 }

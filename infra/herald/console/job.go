@@ -2,7 +2,10 @@ package console
 
 import (
 	"context"
+	"errors"
 	"net/url"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
 // outcomeParts bounds the requests for a job's outcome on its page: each is about up to 2,000 deliveries.
@@ -27,6 +30,19 @@ func ReadJob(ctx context.Context, stack Stack, f map[string]any, requests int) (
 		j.Failures, err = stack.Ask(ctx, "inspect", "job_failures", f)
 	}
 	return j, err
+}
+
+// Deleting is the operator function that deletes for good: an alias of replay, which IAM tells from it.
+const Deleting = "replaydelete"
+
+// Resume lets a job go on, one that deletes for good by the alias.
+func Resume(ctx context.Context, stack Stack, f map[string]any) (answer row, err error) {
+	answer, err = stack.Ask(ctx, "replay", "resume_job", f)
+	var refused *client.Refusal
+	if errors.As(err, &refused) && refused.Code == "alias_required" {
+		return stack.Ask(ctx, Deleting, "resume_job", f)
+	}
+	return answer, err
 }
 
 func job(ctx context.Context, s *Server, query url.Values) (any, error) {

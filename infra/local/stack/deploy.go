@@ -53,6 +53,11 @@ func (s *Stack) deploy(ctx context.Context) error {
 			}
 		}
 	}
+	for id, aliases := range s.aliased() {
+		for _, alias := range aliases { // as herald knows the outputs XyzFunctionName
+			s.Functions[folder(id)+alias] = s.functions[id].Name + ":" + alias
+		}
+	}
 	s.EventsQueueURL = s.Queues["EventsQueue"]
 	return s.takeMappings(ctx, functions, sqs.NewFromConfig(cfg))
 }
@@ -89,6 +94,26 @@ func (s *Stack) create(ctx context.Context, cloud *cloudformation.Client) error 
 		s.options.say("  %s: %s", kind, strings.Join(removed[kind], ", "))
 	}
 	return nil
+}
+
+// aliased are the aliases of functions, by the functions' logical ids. The emulator makes none.
+func (s *Stack) aliased() map[string][]string {
+	all := map[string][]string{}
+	for _, alias := range s.template.OfType("AWS::Lambda::Alias") {
+		if id, ok := cfn.At(alias.Properties, "FunctionName")["Ref"].(string); ok {
+			all[id] = append(all[id], s.template.Text(alias.Properties["Name"]))
+		}
+	}
+	return all
+}
+
+// aliases are the aliases of functions, by their deployed names.
+func (s *Stack) aliases() map[string][]string {
+	all := map[string][]string{}
+	for id, aliases := range s.aliased() {
+		all[s.functions[id].Name] = aliases
+	}
+	return all
 }
 
 // folder is the name of a function's folder: XyzFunction lives in functions/xyz.

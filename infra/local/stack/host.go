@@ -28,7 +28,8 @@ func (s *Stack) listen(ctx context.Context) (err error) {
 // serve starts the AWS endpoint, and the HTTP API if the template has one.
 func (s *Stack) serve(ctx context.Context) (err error) {
 	front := &invokeapi.API{
-		Functions: map[string]*function.Function{}, Lifetime: s.life, Emulator: s.emulator.URL, Go: s.running.Go,
+		Functions: map[string]*function.Function{}, Aliases: s.aliases(),
+		Lifetime: s.life, Emulator: s.emulator.URL, Go: s.running.Go,
 	}
 	for _, f := range s.functions {
 		front.Functions[f.Name] = f

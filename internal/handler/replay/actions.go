@@ -39,6 +39,9 @@ func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeReque
 	if !req.Confirm {
 		return Results{}, operator.Invalid("confirm", "purging cannot be undone: confirm must be true")
 	}
+	if err := byAlias(ctx); err != nil {
+		return Results{}, err
+	}
 	return h.named(ctx, call, job.Purge, req.deliveriesRequest)
 }
 

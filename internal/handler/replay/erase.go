@@ -49,6 +49,9 @@ func (h *Handler) erase(ctx context.Context, call *operator.Call, req eraseReque
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID), slog.Bool("dry_run", req.DryRun))
 	if !req.DryRun {
+		if err := byAlias(ctx); err != nil {
+			return Erased{}, err
+		}
 		if err := call.Audit(ctx, audit.Line{TenantID: req.TenantID, Reason: req.Reason}); err != nil {
 			return Erased{}, err
 		}

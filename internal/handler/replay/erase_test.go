@@ -58,7 +58,8 @@ func TestHandler_erase_goesOnWhereTheLastRequestEnded(t *testing.T) {
 			w, sum := newStore(t, 0), map[string]int{}
 			w.takes = row.takes
 			for next := ""; ; {
-				answer := testkit.Read[Erased](t, testkit.Ask(t, w.handler().Function(), "erase", row.fields+next))
+				function := testkit.ByAlias(w.handler().Function(), ForGood)
+				answer := testkit.Read[Erased](t, testkit.Ask(t, function, "erase", row.fields+next))
 				for kind, n := range answer.Counts {
 					sum[kind] += n
 				}
@@ -79,7 +80,7 @@ func TestHandler_erase_endsWithAFault(t *testing.T) {
 	unaudited, failing := newWorld(), newWorld()
 	unaudited.unaudited, failing.last = true, 3 // the second page
 	for w, want := range map[*world][]string{unaudited: nil, failing: {auditLine, "delete acme 0"}} {
-		got := testkit.Ask(t, w.handler().Function(), "erase", sure)
+		got := testkit.Ask(t, testkit.ByAlias(w.handler().Function(), ForGood), "erase", sure)
 		if diff := cmp.Diff(want, w.steps); diff != "" || got != testkit.Internal {
 			t.Errorf("%s, steps (-want +got):\n%s", got, diff)
 		}

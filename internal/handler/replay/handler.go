@@ -6,7 +6,7 @@
 // message sent and the replay of the dead letter ended, in this order. For each id that cannot be replayed, the
 // answer has the reason. Jobs on many dead letters are worked off at a bounded rate by invocations of its own, each
 // of which goes on where the last one ended. It never replays to an endpoint that is deleted or disabled, and never
-// an acknowledged delivery.
+// an acknowledged delivery. It deletes for good only where it is invoked by its alias, ForGood.
 package replay
 
 import (

@@ -74,6 +74,14 @@ func (r startRequest) check(j job.Job) error {
 	return operator.CheckTimes(j.Selector)
 }
 
+// allowed refuses a job that deletes for good, where the function was not invoked by its alias.
+func (r startRequest) allowed(ctx context.Context) error {
+	if r.Act == job.Purge && !r.DryRun {
+		return byAlias(ctx)
+	}
+	return nil
+}
+
 // job is the job that the request asks for. It selects nothing that dies after it was started, so nothing that dies
 // again is replayed again.
 func (r startRequest) job(call *operator.Call) job.Job {
@@ -98,6 +106,9 @@ func (r startRequest) job(call *operator.Call) job.Job {
 func (h *Handler) startJob(ctx context.Context, call *operator.Call, req startRequest) (Survey, error) {
 	j := req.job(call)
 	if err := req.check(j); err != nil {
+		return Survey{}, err
+	}
+	if err := req.allowed(ctx); err != nil {
 		return Survey{}, err
 	}
 	call.Note(slog.String("act", string(j.Act)), slog.Bool("dry_run", req.DryRun), slog.String("job_id", j.ID),
@@ -183,6 +194,11 @@ func (h *Handler) setState(
 		return operator.ShowJob(j), nil
 	}
 	changed := j.State != job.Done
+	if changed && to == job.Running && j.Act == job.Purge {
+		if err := byAlias(ctx); err != nil {
+			return operator.Job{}, err
+		}
+	}
 	if changed {
 		if err := call.Audit(ctx, audit.Line{JobID: j.ID, TenantID: j.Selector.TenantID}); err != nil {
 			return operator.Job{}, err

@@ -70,6 +70,9 @@ func (h *Handler) discardRejectedEvents(
 	if !req.Confirm {
 		return RejectedResults{}, operator.Invalid("confirm", "discarding cannot be undone: confirm must be true")
 	}
+	if err := byAlias(ctx); err != nil {
+		return RejectedResults{}, err
+	}
 	s := &sweep{h: h, call: call, ids: ids, invalid: true}
 	s.act = s.discard
 	return s.answer(ctx)

@@ -81,7 +81,12 @@ func New(c Config) (*Function, error) {
 
 // Invoke runs the function once with payload. ErrThrottled means that it was not run.
 func (f *Function) Invoke(ctx context.Context, payload []byte) (Result, error) {
-	inv := newInvocation(payload)
+	return f.InvokeBy(ctx, "", payload)
+}
+
+// InvokeBy is Invoke by an alias, "" for none, of which the function hears.
+func (f *Function) InvokeBy(ctx context.Context, alias string, payload []byte) (Result, error) {
+	inv := f.invocation(alias, payload)
 	for {
 		in, err := f.take()
 		if err != nil {

@@ -38,7 +38,7 @@ func (in *instance) next(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Lambda-Runtime-Aws-Request-Id", inv.id)
 	h.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(time.Now().Add(in.fn.Timeout).UnixMilli(), 10))
-	h.Set("Lambda-Runtime-Invoked-Function-Arn", in.fn.ARN)
+	h.Set("Lambda-Runtime-Invoked-Function-Arn", inv.arn)
 	_, _ = w.Write(inv.payload) // a process that is gone is noticed by its end
 }
 
@@ -74,12 +74,17 @@ func (in *instance) invocationError(w http.ResponseWriter, r *http.Request) {
 // invocation is one event on its way through one process.
 type invocation struct {
 	id      string
+	arn     string // by which it was invoked
 	payload []byte
 	result  chan Result
 }
 
-func newInvocation(payload []byte) *invocation {
-	return &invocation{id: rand.Text(), payload: payload, result: make(chan Result, 1)}
+func (f *Function) invocation(alias string, payload []byte) *invocation {
+	inv := &invocation{id: rand.Text(), arn: f.ARN, payload: payload, result: make(chan Result, 1)}
+	if alias != "" {
+		inv.arn += ":" + alias
+	}
+	return inv
 }
 
 // answer ends the invocation; only the first answer counts.

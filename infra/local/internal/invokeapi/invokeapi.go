@@ -22,9 +22,10 @@ import (
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 )
 
-// API serves the functions by their deployed names.
+// API serves the functions by their deployed names, and by their aliases.
 type API struct {
 	Functions map[string]*function.Function
+	Aliases   map[string][]string // of functions, by their deployed names
 	// Lifetime bounds invocations: Lambda does not stop one when its client leaves.
 	Lifetime context.Context
 	// Go runs work that nobody waits for.
@@ -74,8 +75,18 @@ func fromPage(h http.Header) bool {
 	return h.Get("Origin") != "" || site != "" && site != "none"
 }
 
+// find is the function that a request names, and its alias, which stands behind the name or in the query.
+func (a *API) find(r *http.Request) (f *function.Function, alias string, ok bool) {
+	name, alias, _ := strings.Cut(r.PathValue("name"), ":")
+	if alias == "" {
+		alias = r.URL.Query().Get("Qualifier")
+	}
+	f, ok = a.Functions[name]
+	return f, alias, ok && (alias == "" || slices.Contains(a.Aliases[name], alias))
+}
+
 func (a *API) invoke(w http.ResponseWriter, r *http.Request) {
-	f, ok := a.Functions[r.PathValue("name")]
+	f, alias, ok := a.find(r)
 	if !ok {
 		refuse(w, http.StatusNotFound, "ResourceNotFoundException", "Function not found: "+r.PathValue("name"))
 		return
@@ -103,16 +114,16 @@ func (a *API) invoke(w http.ResponseWriter, r *http.Request) {
 		case "DryRun": // whoever asks may invoke everything here
 			w.WriteHeader(http.StatusNoContent)
 		case "Event":
-			a.Go(func() { _, _ = f.Invoke(a.Lifetime, payload) }) // its log tells how it went
+			a.Go(func() { _, _ = f.InvokeBy(a.Lifetime, alias, payload) }) // its log tells how it went
 			w.WriteHeader(http.StatusAccepted)
 		default:
-			a.answer(w, f, payload)
+			result, err := f.InvokeBy(a.Lifetime, alias, payload)
+			answer(w, result, err)
 		}
 	}
 }
 
-func (a *API) answer(w http.ResponseWriter, f *function.Function, payload []byte) {
-	result, err := f.Invoke(a.Lifetime, payload)
+func answer(w http.ResponseWriter, result function.Result, err error) {
 	switch {
 	case errors.Is(err, function.ErrThrottled):
 		refuse(w, http.StatusTooManyRequests, "TooManyRequestsException", "Rate Exceeded.")

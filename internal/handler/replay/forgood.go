@@ -1,0 +1,30 @@
+package replay
+
+import (
+	"context"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"github.com/herald-webhooks/herald/internal/operator"
+)
+
+// ForGood is the alias of the function that alone deletes anything for good: IAM sees the function and its alias, and
+// no request. Who may invoke the function alone can send again, and stop.
+const ForGood = "delete"
+
+// codeAliasRequired refuses what deletes for good, where the function was not invoked by its alias.
+const codeAliasRequired = "alias_required"
+
+// byAlias refuses an invocation by another name than the alias.
+func byAlias(ctx context.Context) error {
+	if invocation, ok := lambdacontext.FromContext(ctx); ok {
+		// arn:aws:lambda:region:account:function:name:alias
+		if parts := strings.Split(invocation.InvokedFunctionArn, ":"); len(parts) == 8 && parts[7] == ForGood {
+			return nil
+		}
+	}
+	const reason = "what deletes for good is asked of the function's alias " + ForGood + ": put :" + ForGood +
+		" behind its name"
+	return operator.Refuse(codeAliasRequired, "action", reason)
+}
