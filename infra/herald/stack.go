@@ -148,7 +148,8 @@ func (s *stack) find(ctx context.Context) error {
 // product is how the output Product begins, which names the version, too.
 const product = "Herald "
 
-var functionForm = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+// functionForm is a name, which begins as a stack's, perhaps with replay's alias. The number of an account is none.
+var functionForm = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]*(:delete)?$`)
 
 // check refuses a stack that leads requests, which may have secrets, or events to another account. Its outputs are what
 // the maker of the stack wants them to be.

@@ -95,6 +95,7 @@ func TestStack_find_refusesWhatIsNotInTheAccount(t *testing.T) {
 	}{
 		"ours":                    {[]string{ours, inspect, queue}, ""},
 		"of a checkout":           {[]string{"Product=Herald checkout", inspect, queue}, ""},
+		"with replay's alias":     {[]string{ours, inspect, queue, replay + "h-replay:delete"}, ""},
 		"no product":              {[]string{inspect, queue}, "not a stack of Herald"},
 		"another product":         {[]string{"Product=Heraldry 1.0.0", inspect, queue}, "not a stack of Herald"},
 		"no functions":            {[]string{ours, queue}, "not a stack of Herald"},
@@ -103,6 +104,7 @@ func TestStack_find_refusesWhatIsNotInTheAccount(t *testing.T) {
 		"a queue that is none":    {[]string{ours, inspect, host + "/111122223333"}, "EventsQueueUrl"},
 		"a function elsewhere":    {[]string{ours, inspect, queue, replay + elsewhere}, "ReplayFunctionName"},
 		"a partial ARN":           {[]string{ours, inspect, queue, replay + "999922223333:h"}, "ReplayFunctionName"},
+		"a function named delete": {[]string{ours, inspect, queue, replay + "999922223333:delete"}, "ReplayFunctionName"},
 		"a version of it":         {[]string{ours, inspect, queue, replay + "h-replay:1"}, "ReplayFunctionName"},
 		"no name":                 {[]string{ours, inspect, queue, replay}, "ReplayFunctionName"},
 	} {

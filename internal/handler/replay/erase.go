@@ -80,7 +80,7 @@ func (h *Handler) eraseSome(
 ) (counts map[string]int, left string, err error) {
 	counts = map[string]int{}
 	for done := 0; ; {
-		kind, count, next, err := h.Erasure.Page(ctx, req.TenantID, place, req.DryRun)
+		kind, count, next, err := h.erasePage(ctx, req, place)
 		if err != nil {
 			return counts, "", err
 		}

@@ -39,7 +39,8 @@ func (w letters) List(
 				break
 			}
 			r, there := w.letters[id]
-			if there && string(r.Status) == sel.Status && (sel.Until.IsZero() || r.DiedAt.Before(sel.Until)) {
+			reason := sel.Reason == "" || sel.Reason == string(r.Reason)
+			if there && reason && string(r.Status) == sel.Status && (sel.Until.IsZero() || r.DiedAt.Before(sel.Until)) {
 				r.Sealed = deadletter.Sealed{}
 				records = append(records, r)
 			}
