@@ -183,8 +183,9 @@ verify: cli ## prove the stack STACK end to end, from outside; herald-local is t
 bench: ## measure what a delivery costs, compared with a bare HTTP client
 	go run ./infra/bench $(ARGS)
 
-simulate: ## play attacks, honest tenants and outages in fake time, and write capacity.md (hours); ARGS="-play hang@1000 -length 5m"
-	go test -count 1 -run TestSimulate -timeout 6h -v ./infra/simulate -args $(or $(ARGS),-play all -write ../docs)
+simulate: ## play attacks, honest tenants and outages in fake time, and write capacity.md (hours); PLAY=swept plays a part again
+	go test -count 1 -run TestSimulate -timeout 24h -v ./infra/simulate -args $(or $(ARGS),-play $(or $(PLAY),all) \
+		-figures $(CURDIR)/.local/simulated.json -write ../docs)
 
 dashboard: native .venv/installed ## draw the dashboard from the metrics of a local run, into infra/docs/dashboard.svg
 	@exec .local/bin/demo -once -draw infra/docs/dashboard.svg

@@ -35,8 +35,8 @@ func (s Scenario) Title() string {
 // mostLate is the share of others' first attempts that may be late.
 func (r Result) mostLate() float64 {
 	switch r.Name {
-	case "ten-adaptive":
-		return mostLateTen
+	case "ten-adaptive": // of a day with four attacks: they come again after a stay, which is six hours
+		return mostLateTen * max(1, float64(6*time.Hour)/float64(r.Length))
 	case "stall", "thirty": // a goal for two hours, all of it due to the beginning
 		return mostStalled * max(1, float64(2*time.Hour)/float64(r.Length))
 	case "tables":
