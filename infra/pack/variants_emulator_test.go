@@ -81,7 +81,7 @@ func lintable(t *testing.T, folder, name string, translated *sam.Template) strin
 // A parameter that a condition asks for, and that no variant sets, would be linted with its default alone.
 func TestVariants_setEveryParameterOfACondition(t *testing.T) {
 	conditions := fmt.Sprint(cfn.At(translate(t, packaged(t, "1.0.0")).Body, "Conditions"))
-	asked := regexp.MustCompile(`Ref:(\w+)`).FindAllStringSubmatch(conditions, -1)
+	asked := regexp.MustCompile(`Ref:(\w+)[^\w:]`).FindAllStringSubmatch(conditions, -1)
 	if len(asked) == 0 {
 		t.Fatalf("no parameters in %s", conditions)
 	}

@@ -35,7 +35,7 @@ var unknown = []string{
 	"IAM: every call is allowed",
 	"policies of keys and queues: neither is enforced",
 	"CodeDeploy, and updates and deletions of stacks: they are not rehearsed",
-	"metric math of alarms, and saved queries: they are reduced as shown",
+	"metric math of alarms, saved queries and functions' policies: they are reduced as shown",
 	"arm64: each archive holds the function's build for this machine, after a look at the packaged one",
 }
 

@@ -14,10 +14,12 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
-func TestReduce_leavesOutQueriesAndPutsTheFirstMetricInThePlaceOfAll(t *testing.T) {
+func TestReduce_leavesOutUnknownTypesAndPutsTheFirstMetricInThePlaceOfAll(t *testing.T) {
 	const whole = `Resources:
   Query:
     Type: AWS::Logs::QueryDefinition
+  Invocations:
+    Type: AWS::Lambda::ResourcePolicy
   Plain:
     Type: AWS::CloudWatch::Alarm
     Properties:

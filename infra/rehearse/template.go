@@ -13,8 +13,12 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// reduce rewrites a packaged template to what the engine can make: no saved queries, and of an alarm on several metrics
-// the first alone.
+// unmade are the types of resources that the engine cannot make: saved queries, and functions' policies, to which its
+// calls are not subject.
+var unmade = []string{"AWS::Logs::QueryDefinition", "AWS::Lambda::ResourcePolicy"}
+
+// reduce rewrites a packaged template to what the engine can make: no resource of such a type, and of an alarm on
+// several metrics the first alone.
 func reduce(text []byte) ([]byte, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -32,7 +36,7 @@ func reduce(text []byte) ([]byte, error) {
 		switch kind := field(pair[1], "Type"); {
 		case kind == nil:
 			return nil, fmt.Errorf("%s has no type", pair[0].Value)
-		case kind.Value == "AWS::Logs::QueryDefinition":
+		case slices.Contains(unmade, kind.Value):
 			continue
 		case kind.Value == "AWS::CloudWatch::Alarm":
 			if err := reduceAlarm(field(pair[1], "Properties")); err != nil {

@@ -204,8 +204,9 @@ func TestOtherAccountsPublishOnlyWhereTheyAreNamed(t *testing.T) {
 // What has no tags has none in CloudFormation, or gets none from SAM (mappings).
 var untagged = []string{
 	"AWS::ApiGatewayV2::ApiMapping", "AWS::CloudWatch::Dashboard", "AWS::IAM::ManagedPolicy", "AWS::IAM::Policy",
-	"AWS::KMS::Alias",
+	"AWS::Events::EventBusPolicy", "AWS::KMS::Alias",
 	"AWS::Lambda::EventInvokeConfig", "AWS::Lambda::EventSourceMapping", "AWS::Lambda::Permission",
+	"AWS::Lambda::ResourcePolicy",
 	"AWS::Logs::QueryDefinition", "AWS::SQS::QueuePolicy", "AWS::Scheduler::Schedule",
 }
 
@@ -287,7 +288,8 @@ func TestWhatIsOffUntilAParameterAsksForIt(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
-		"ApiDomain", "ApiDomainMapping", "DeadletterNotices", "DeliverConnections", "NoticesBus", "ReleaseNotices",
+		"ApiDomain", "ApiDomainMapping", "DeadletterNotices", "DeliverConnections", "NoticesBus",
+		"NoticesBusPolicy", "ReleaseNotices",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("with every parameter, the stack has (-want +got):\n%s", diff)

@@ -147,6 +147,9 @@ func (c Conditions) text(v any) (string, error) {
 	}
 	name, _ := o["Ref"].(string)
 	value, known := c.Parameters[name]
+	if !known && name == "AWS::Partition" { // that of AWS's commercial Regions, unless told otherwise
+		return "aws", nil
+	}
 	if !known {
 		return "", fmt.Errorf("not a parameter: %v", v)
 	}

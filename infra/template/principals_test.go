@@ -1,0 +1,237 @@
+package template
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// principal is what AWS knows of the maker of a call.
+type principal struct {
+	role    string // logical id of a role of the stack
+	arn     string // of any other; an AWS service has none
+	account string // a service has none
+}
+
+const iam = "arn:aws:iam::" + account + ":"
+
+// The principals that may be behind a mapping's invocation, since AWS does not say which: Lambda itself, an identity of
+// an account of AWS's, a service-linked role. The fourth is the function's own role.
+var (
+	service  = principal{}
+	internal = principal{arn: "arn:aws:iam::999988887777:role/poller", account: "999988887777"}
+	linked   = principal{arn: iam + "role/aws-service-role/lambda.amazonaws.com/AWSServiceRoleForLambda", account: account}
+)
+
+// identities are the principals of the account: any may have AWSLambdaRole, which invokes every function, or may put
+// events on every bus.
+func identities(tpl template) []principal {
+	all := []principal{
+		{arn: iam + "root", account: account},
+		{arn: iam + "user/mallory", account: account},
+		{arn: iam + "role/with-AWSLambdaRole", account: account},
+		{arn: iam + "role/aws-service-roles", account: account},
+	}
+	for role := range tpl.OfType("AWS::IAM::Role") {
+		all = append(all, principal{role: role, account: account})
+	}
+	return all
+}
+
+// matches reports whether an ARN of a policy is the principal's.
+func matches(t *testing.T, v any, p principal) bool {
+	t.Helper()
+	if role := target(v); role != "" {
+		return role == p.role
+	}
+	sub, _ := v.(object)["Fn::Sub"].(string)
+	whole := strings.NewReplacer("${AWS::Partition}", "aws", "${AWS::AccountId}", account).Replace(sub)
+	start, ok := strings.CutSuffix(whole, "*")
+	if !ok {
+		t.Fatalf("%v is neither a role of the stack nor the beginning of an ARN", v)
+	}
+	return strings.HasPrefix(p.arn, start)
+}
+
+// denies reports whether the condition of a Deny statement holds for a principal. It fails for operators and keys that
+// it does not know. A negated operator holds where the key is missing, any other does not.
+func denies(t *testing.T, condition object, p principal) bool {
+	t.Helper()
+	for operator, keys := range condition {
+		for key, values := range keys.(object) {
+			switch operator + " " + key {
+			case "ArnNotEquals aws:PrincipalArn", "ArnNotLike aws:PrincipalArn":
+				if slices.ContainsFunc(list(values), func(v any) bool { return matches(t, v, p) }) {
+					return false
+				}
+			case "StringEquals aws:PrincipalAccount":
+				if target(values) != "AWS::AccountId" || p.account != account {
+					return false
+				}
+			default:
+				t.Fatalf("no principal is known by %s %s", operator, key)
+			}
+		}
+	}
+	return true
+}
+
+func compare(t *testing.T, what string, want, got []principal) {
+	t.Helper()
+	byName := func(a, b principal) int { return strings.Compare(a.role+a.arn, b.role+b.arn) }
+	slices.SortFunc(want, byName)
+	slices.SortFunc(got, byName)
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(principal{})); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// Owners believe a notice. The right to put events on every bus of the account does not count for this one, and
+// EventBridge's own rules put none there.
+func TestNoticesComeFromReleaseAlone(t *testing.T) {
+	tpl := load(t)
+	var want, got []principal
+	for role := range tpl.OfType("AWS::IAM::Role") {
+		if may(tpl, role, asked{action: "events:PutEvents", resource: "NoticesBus"}) {
+			want = append(want, principal{role: role, account: account})
+		}
+	}
+	for _, p := range append(identities(tpl), service, internal, linked) {
+		if !deniedOnTheBus(t, tpl, p) {
+			got = append(got, p)
+		}
+	}
+	if compare(t, "who puts notices on the bus", want, got); len(want) != 1 {
+		t.Errorf("%v may, want release", want)
+	}
+}
+
+func deniedOnTheBus(t *testing.T, tpl template, p principal) (denied bool) {
+	t.Helper()
+	for id, policy := range tpl.OfType("AWS::Events::EventBusPolicy") {
+		s := at(policy.Properties, "Statement")
+		applies := target(policy.Properties["EventBusName"]) == "NoticesBus" && target(s["Resource"]) == "NoticesBus" &&
+			policy.All["Condition"] == "HasNotices"
+		if !applies || s["Effect"] != "Deny" || s["Principal"] != "*" || s["Action"] != "events:PutEvents" {
+			t.Fatalf("%s is not what this test knows: %v", id, policy.Properties)
+		}
+		denied = denied || denies(t, at(s, "Condition"), p)
+	}
+	return denied
+}
+
+// What is behind a queue believes the messages that it is given. An identity that may send to no queue, and may invoke
+// every function, must not be able to give any.
+func TestOnlyMappingsInvokeWhatIsBehindQueues(t *testing.T) {
+	tpl := load(t)
+	for _, name := range functionsOf(tpl) {
+		mapped := len(mappingsOf(tpl.Resources[name+"Function"].Properties)) > 0
+		policies := invocations(t, tpl, name)
+		if !mapped && len(policies) > 0 {
+			t.Errorf("%s is invoked by others than mappings, and AWS::Lambda::Permission overwrites its policy", name)
+		}
+		if !mapped {
+			continue
+		}
+		var got []principal
+		for _, p := range append(identities(tpl), service, internal, linked) {
+			if !slices.ContainsFunc(policies, func(condition object) bool { return denies(t, condition, p) }) {
+				got = append(got, p)
+			}
+		}
+		own := principal{role: name + "Role", account: account}
+		compare(t, "who invokes "+name, []principal{service, internal, linked, own}, got)
+	}
+}
+
+// invocations are the conditions under which a function's policies deny invocations of it and of all its versions.
+func invocations(t *testing.T, tpl template, name string) (conditions []object) {
+	t.Helper()
+	for id, policy := range tpl.OfType("AWS::Lambda::ResourcePolicy") {
+		if target(policy.Properties["ResourceArn"]) != name+"Function" {
+			continue
+		}
+		whole := []any{
+			object{"Fn::GetAtt": []any{name + "Function", "Arn"}},
+			object{"Fn::Sub": fmt.Sprintf("${%sFunction.Arn}:*", name)},
+		}
+		for _, s := range statements(policy.Properties["PolicyDocument"]) {
+			if s["Effect"] != "Deny" || s["Principal"] != "*" || s["Action"] != "lambda:InvokeFunction" ||
+				!cmp.Equal(whole, list(s["Resource"])) || policy.All["Condition"] != "HasFunctionPolicies" {
+				t.Errorf("%s is not what this test knows: %v", id, s)
+			}
+			conditions = append(conditions, at(s, "Condition"))
+		}
+	}
+	return conditions
+}
+
+var jsonBlock = regexp.MustCompile("(?s)```json\n(.*?)```")
+
+// scp is the statement of the service control policy in security.md.
+type scp struct {
+	Effect, Action string
+	Resource       []string
+	Condition      map[string]map[string][]string
+}
+
+func readSCP(t *testing.T) scp {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "infra", "docs", "security.md"))
+	block := jsonBlock.FindSubmatch(text)
+	if err != nil || block == nil {
+		t.Fatalf("no policy: %v", err)
+	}
+	var policy struct {
+		Version   string
+		Statement []scp
+	}
+	err = json.Unmarshal(block[1], &policy)
+	if err != nil || policy.Version != "2012-10-17" || len(policy.Statement) != 1 {
+		t.Fatalf("%v: %+v", err, policy)
+	}
+	return policy.Statement[0]
+}
+
+// like reports whether an ARN is like one of the patterns. Their "*" stands for slashes, too.
+func like(patterns []string, arn string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		matched, err := path.Match(strings.ReplaceAll(pattern, "/", ":"), strings.ReplaceAll(arn, "/", ":"))
+		return err == nil && matched
+	})
+}
+
+// Where functions have no policies that deny, the document's service control policy does as much. AWS applies none to
+// services and service-linked roles.
+func TestTheServiceControlPolicyDeniesWhatFunctionPoliciesDeny(t *testing.T) {
+	tpl, s := load(t), readSCP(t)
+	if s.Effect != "Deny" || s.Action != "lambda:InvokeFunction" || len(s.Condition) != 1 {
+		t.Errorf("it is %+v", s)
+	}
+	spared := func(role string) bool {
+		return like(s.Condition["ArnNotLike"]["aws:PrincipalArn"], "arn:aws-us-gov:iam::111122223333:role/"+role)
+	}
+	if spared("with-AWSLambdaRole") {
+		t.Error("it spares a role with AWSLambdaRole")
+	}
+	for _, name := range functionsOf(tpl) {
+		mapped := len(mappingsOf(tpl.Resources[name+"Function"].Properties)) > 0
+		for _, version := range []string{"", ":live", ":7"} {
+			function := "herald-prod-" + strings.ToLower(name) + version
+			if like(s.Resource, "arn:aws-us-gov:lambda:us-gov-west-1:111122223333:function:"+function) != mapped {
+				t.Errorf("%s is behind a queue: %v, and denied: %v", function, mapped, !mapped)
+			}
+		}
+		if role := "herald-prod-" + name + "Role-1A2B3C"; mapped && !spared(role) {
+			t.Errorf("it denies %s, as which AWS may invoke %s for its mapping", role, name)
+		}
+	}
+}
