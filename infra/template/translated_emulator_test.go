@@ -160,8 +160,9 @@ func TestTranslatedResourcesHaveNoNameOfTheirOwn(t *testing.T) {
 	for id, r := range translated(t).Resources {
 		for property, value := range r.Properties {
 			name, literal := value.(string)
-			inItsAPI := r.Type == "AWS::ApiGatewayV2::Stage"
-			if literal && !inItsAPI && (property == "Name" || strings.HasSuffix(property, "Name")) && property != "MetricName" {
+			inItsOwner := r.Type == "AWS::ApiGatewayV2::Stage" || r.Type == "AWS::Lambda::Alias"
+			named := strings.HasSuffix(property, "Name") && property != "MetricName"
+			if literal && named && !inItsOwner {
 				t.Errorf("%s: %s is %q in every stack", id, property, name)
 			}
 		}
@@ -204,7 +205,7 @@ func TestOtherAccountsPublishOnlyWhereTheyAreNamed(t *testing.T) {
 // What has no tags has none in CloudFormation, or gets none from SAM (mappings).
 var untagged = []string{
 	"AWS::ApiGatewayV2::ApiMapping", "AWS::CloudWatch::Dashboard", "AWS::IAM::ManagedPolicy", "AWS::IAM::Policy",
-	"AWS::Events::EventBusPolicy", "AWS::KMS::Alias",
+	"AWS::Events::EventBusPolicy", "AWS::KMS::Alias", "AWS::Lambda::Alias",
 	"AWS::Lambda::EventInvokeConfig", "AWS::Lambda::EventSourceMapping", "AWS::Lambda::Permission",
 	"AWS::Lambda::ResourcePolicy",
 	"AWS::Logs::QueryDefinition", "AWS::SQS::QueuePolicy", "AWS::Scheduler::Schedule",
