@@ -15,7 +15,7 @@ import (
 // hundred jobs into an answer.
 const maxText = 256
 
-// longer are the fields with a bound of their values' own, in characters.
+// longer are the fields with another bound, in characters.
 var longer = map[string]int{
 	"cursor": 8 << 10,
 	// of imports: webhooks bounds each of their strings, and refuses that endpoint alone

@@ -46,7 +46,7 @@ type Config struct {
 type Server struct {
 	Config
 	hosts   []string // the page's own names, with its port; the first is the one that is printed
-	base    string   // of all paths: nobody else knows it
+	base    string   // of all paths: no other program knows it
 	token   string
 	pages   *template.Template
 	denials sync.Map // by function, of the last question about it

@@ -106,7 +106,7 @@ func (h *Handler) refuseWhilePublished(ctx context.Context) error {
 // maxRunning is how many jobs are read together.
 const maxRunning = 100
 
-// auditLines say whose events are shown.
+// auditLines name the events that are shown.
 func auditLines(events []rejected.Event) []audit.Line {
 	lines := make([]audit.Line, len(events))
 	for n, e := range events {

@@ -60,7 +60,7 @@ func (q *hiding) Delete(_ context.Context, gone rejected.Event) error {
 	return nil
 }
 
-// broken is the queue of a look whose process dies before it restores anything.
+// broken is the queue of a look that dies before it restores anything.
 type broken struct{ *hiding }
 
 func (broken) Restore(context.Context, []rejected.Event) error { return errAWS }

@@ -70,7 +70,7 @@ func (h *Handler) sealedFor(ctx context.Context, id, tenantID string) (bool, err
 	}
 	opened, err := h.Vault.OpenAll(ctx, r)
 	if errors.Is(err, deadletter.ErrUnopenable) {
-		h.Log.ErrorContext(ctx, "an unreadable dead letter does not open, so it is not known whose it is",
+		h.Log.ErrorContext(ctx, "an unreadable dead letter does not open: its tenant is not known",
 			slog.String(telemetry.KeyDelivery, id), telemetry.Cause(err))
 		return false, nil
 	}
