@@ -59,12 +59,13 @@ func (h *Handler) audit(ctx context.Context, c *call, action string, before, aft
 
 // record is an endpoint in an audit line.
 type record struct {
-	Host          string          `json:"host"`
-	URLDigest     string          `json:"url_digest"` // of SHA-256, tells URLs apart
-	Description   string          `json:"description"`
-	Events        []string        `json:"events"`
-	Status        endpoint.Status `json:"status"`
-	SecretVersion int             `json:"secret_version"`
+	Host           string          `json:"host"`
+	URLDigest      string          `json:"url_digest"` // of SHA-256, tells URLs apart
+	Description    string          `json:"description"`
+	Events         []string        `json:"events"`
+	Status         endpoint.Status `json:"status"`
+	SecretVersion  int             `json:"secret_version"`
+	HeadersVersion int             `json:"headers_version,omitzero"` // 0 where there never were any
 }
 
 func trail(e *endpoint.Endpoint) *record {
@@ -74,7 +75,7 @@ func trail(e *endpoint.Endpoint) *record {
 	digest := sha256.Sum256([]byte(e.URL))
 	return &record{
 		Host: e.Host(), URLDigest: hex.EncodeToString(digest[:16]), Description: e.Description, Events: e.Events,
-		Status: e.Status, SecretVersion: e.SecretVersion,
+		Status: e.Status, SecretVersion: e.SecretVersion, HeadersVersion: e.HeadersVersion,
 	}
 }
 

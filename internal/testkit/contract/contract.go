@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -55,6 +56,11 @@ type Exchange struct {
 	Status         int
 	ResponseHeader http.Header
 	ResponseBody   []byte
+}
+
+// Properties returns the names of the properties of a schema, sorted.
+func (c *Contract) Properties(schema string) []string {
+	return slices.Sorted(maps.Keys(c.document.Components.Schemas[schema].Value.Properties))
 }
 
 // Check returns an exchange's violations: an answer must be documented, and so must a request that was accepted.
