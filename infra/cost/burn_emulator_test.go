@@ -5,9 +5,12 @@ package cost
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -46,35 +49,47 @@ func TestWhatOneKeyCanBurn(t *testing.T) {
 	body := func(n int) string {
 		return string(must(json.Marshal(map[string]any{
 			"url": fatURL(n), "events": event.Types(), "description": strings.Repeat("\U0001F600", 256),
+			"headers": fatHeaders(),
 		})))
 	}
 	const one = "/v1/webhooks/{id}"
 	worst := 0.0
 	for _, r := range []struct {
 		method, target, body string
-		units                int
+		units, crowd         int // crowd: tries that meet other changes, as many as cost no more units
 	}{
-		{"POST", "/v1/webhooks", body(1000), 5}, {"POST", "/v1/webhooks", body(1001), 5},
-		{"PATCH", one, body(1002), 5}, {"POST", one + "/rotate-secret", "", 5},
-		{"DELETE", one, "", 5}, {"POST", one + "/restore", "", 5}, {"GET", one, "", 1},
-		{"GET", "/v1/webhooks?limit=1", "", 3}, {"GET", "/v1/webhooks", "", 4},
-		{"GET", "/v1/webhooks?status=deleted&limit=25", "", 3},
-		{"GET", "/v1/webhooks?status=deleted&limit=100", "", 6}, {"GET", "/v1/webhooks/event-types", "", 1},
-		{"GET", "/v1/event-types", "", 4},
+		{"POST", "/v1/webhooks", body(1000), 5, 0}, {"POST", "/v1/webhooks", body(1001), 5, 3},
+		{"PATCH", one, body(1002), 5, 0}, {"PATCH", one, body(1003), 5, 3}, {"POST", one + "/rotate-secret", "", 5, 0},
+		{"DELETE", one, "", 5, 0}, {"POST", one + "/restore", "", 5, 0}, {"DELETE", one, "", 5, 3},
+		{"POST", one + "/restore", "", 5, 3}, {"DELETE", one, "", 10, 7}, {"POST", one + "/restore", "", 10, 7},
+		{"GET", one, "", 1, 0},
+		{"GET", "/v1/webhooks?limit=1", "", 3, 0}, {"GET", "/v1/webhooks", "", 4, 0},
+		{"GET", "/v1/webhooks?status=deleted&limit=1", "", 3, 0},
+		{"GET", "/v1/webhooks?status=deleted&limit=25", "", 3, 0},
+		{"GET", "/v1/webhooks?status=deleted&limit=100", "", 6, 0}, {"GET", "/v1/webhooks/event-types", "", 1, 0},
+		{"GET", "/v1/event-types", "", 4, 0},
 	} {
-		a.now = a.now.Add(time.Minute)
+		a.now, a.crowd = a.now.Add(time.Minute), r.crowd
 		status, dollars := a.do(r.method, strings.Replace(r.target, "{id}", a.id, 1), r.body)
+		dollars += waiting(r.crowd)
 		each := dollars / float64(r.units)
 		worst = max(worst, each)
-		t.Logf("%s %s: %d, $%.2f a million, by units $%.2f", r.method, r.target, status, dollars*million, each*million)
+		t.Logf("%s %s, in a crowd %v: %d, $%.2f a million, by units $%.2f",
+			r.method, r.target, r.crowd > 0, status, dollars*million, each*million)
 		if status >= 300 {
 			t.Errorf("%s %s is refused", r.method, r.target)
 		}
 	}
+	crowd := a.crowded(budget, body)
 	a.handler.Budget = 1 // of which the last request has spent all
 	status, refusal := a.do("GET", "/v1/webhooks/event-types", "")
 	if status != http.StatusTooManyRequests {
 		t.Fatalf("beyond its limit: %d", status)
+	}
+	most := float64(budget)*worst + crowdSize*refusal
+	t.Logf("%d changes at once: $%.5f of $%.5f", crowdSize, crowd, most)
+	if crowd > most {
+		t.Errorf("%d changes at once burn $%.5f, more than $%.5f", crowdSize, crowd, most)
 	}
 	burnt := 60*float64(budget)*worst + 3600*number(t, a.options, "ApiRateLimit")*refusal
 	t.Logf("a refusal: $%.2f a million; in an hour: $%.2f", refusal*million, burnt)
@@ -85,6 +100,41 @@ func TestWhatOneKeyCanBurn(t *testing.T) {
 	if burnt > mostBurnt {
 		t.Errorf("one key can burn $%.2f an hour", burnt)
 	}
+}
+
+// The most that a request waits for others, in seconds.
+const mostWaiting = 7.0
+
+// waiting is what the waits of a request cost that meets so many changes, in dollars: each is longer than the one
+// before, up to a bound.
+func waiting(met int) float64 {
+	seconds := 0.0
+	for n := range met {
+		seconds += min(0.2*float64(int(1)<<n), 1.6)
+	}
+	return usage{gbSeconds: 0.25 * min(seconds, mostWaiting)}.all()
+}
+
+const crowdSize = 200
+
+// crowded is what so many changes of URLs at once burn in a minute. Those that are let in are taken to wait for all
+// their time.
+func (a *api) crowded(budget int, body func(int) string) (dollars float64) {
+	a.t.Helper()
+	a.now, a.refusals = a.now.Add(time.Minute), true
+	before := a.usage()
+	var all sync.WaitGroup
+	for n := range crowdSize {
+		text := body(2000 + n)
+		target := "/v1/webhooks/" + fatID(n%(endpoint.MaxLive-2))
+		all.Go(func() { answerOf(a.t, a.handler, a.key, "PATCH", target, text) })
+	}
+	all.Wait()
+	u := a.usage().plus(-1, before)
+	u[invocations] = crowdSize
+	u[gbSeconds] = 0.25 * (secondsRequest*crowdSize + secondsPerByte*u[reads]*4096 + mostWaiting*float64(budget)/5)
+	u[logged] += crowdSize*(bytesAccessLog+bytesLambdaLog) + a.newLines()
+	return u.all() + dollarsGateway*crowdSize
 }
 
 // api is the management API of a tenant with the largest endpoints that there can be.
@@ -125,10 +175,11 @@ func (a *api) fill(client *dynamodb.Client, table string) {
 	e := endpoint.Endpoint{
 		TenantID: "acme", Description: strings.Repeat("\U0001F600", 256), Events: event.Types(), Status: endpoint.Active,
 		CreatedAt: a.now, UpdatedAt: a.now, SecretRotatedAt: a.now, SealedSecret: make([]byte, 200), SecretVersion: 9,
-		Revision: strings.Repeat("r", 32),
+		Revision: strings.Repeat("r", 32), HeadersVersion: 9,
+		HeaderNames: slices.Sorted(maps.Keys(fatHeaders())), SealedHeaders: make([]byte, endpoint.MaxHeaderBytes+200),
 	}
 	for n := range endpoint.MaxLive - 2 {
-		e.ID, e.URL = fmt.Sprintf("webhook_01JD%06d0000000000%06d", 1, n), fatURL(n)
+		e.ID, e.URL = fatID(n), fatURL(n)
 		must(0, store.Create(a.t.Context(), e, nil))
 	}
 	row := must(client.GetItem(a.t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: attributes{
@@ -142,6 +193,18 @@ func (a *api) fill(client *dynamodb.Client, table string) {
 }
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+// fatHeaders are as many as there can be, with names as long as they can be, and as many bytes.
+func fatHeaders() map[string]string {
+	headers := map[string]string{}
+	for n := range endpoint.MaxHeaders {
+		name := fmt.Sprintf("X%d-%s", n, strings.Repeat("x", 61))
+		headers[name] = strings.Repeat("v", endpoint.MaxHeaderBytes/endpoint.MaxHeaders-len(name))
+	}
+	return headers
+}
+
+func fatID(n int) string { return fmt.Sprintf("webhook_01JD%06d0000000000%06d", 1, n) }
 
 func fatURL(n int) string {
 	return fmt.Sprintf("https://r%d.example.com/%s", n, strings.Repeat("x", 2000))
@@ -157,17 +220,24 @@ func (a *api) do(method, target, body string) (status int, dollars float64) {
 	u[gbSeconds] = 0.25 * (secondsRequest + secondsPerByte*u[reads]*4096)
 	u[logged] += bytesAccessLog + bytesLambdaLog
 	u[sent] = float64(len(answer)) + framing
-	lines := testkit.LogLines(a.t, a.cfg, a.options.Resources["AuditLogs"])
-	for _, line := range lines[a.audited:] {
-		u[logged] += float64(len(line)) + bytesAuditLine
-	}
-	a.audited = len(lines)
+	u[logged] += a.newLines()
 	if status == http.StatusCreated {
 		var made struct{ ID string }
 		must(0, json.Unmarshal([]byte(answer), &made))
 		a.id = made.ID
 	}
 	return status, u.all() + dollarsGateway*float64(1+(len(answer)+len(body))/(512<<10))
+}
+
+// newLines are the bytes of the audit lines that have come.
+func (a *api) newLines() (bytes float64) {
+	a.t.Helper()
+	lines := testkit.LogLines(a.t, a.cfg, a.options.Resources["AuditLogs"])
+	for _, line := range lines[a.audited:] {
+		bytes += float64(len(line)) + bytesAuditLine
+	}
+	a.audited = len(lines)
+	return bytes
 }
 
 // answerOf makes a request as API Gateway hands it on.

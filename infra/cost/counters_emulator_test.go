@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	bustypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
@@ -32,11 +33,18 @@ func (r *rig) counted(cfg aws.Config) aws.Config {
 		}
 		ctx = context.WithoutCancel(ctx)
 		deleted := r.deleted(ctx, in.Parameters)
+		if transaction, ok := in.Parameters.(*dynamodb.TransactWriteItemsInput); ok && r.crowd > 0 {
+			r.crowd--
+			r.add(deleted, written(transaction))
+			return out, metadata, met()
+		}
 		in, counted := asking(in)
 		out, metadata, err = next.HandleInitialize(ctx, in)
 		switch {
 		case err == nil:
 			r.add(deleted, consumed(in.Parameters, out.Result))
+		case counted && r.refusals: // they are billed like others
+			r.add(deleted, written(in.Parameters))
 		case counted:
 			r.t.Errorf("AWS bills refused writes, too, and this one is not counted: %v", err)
 		}
@@ -104,6 +112,31 @@ func (r *rig) deleted(ctx context.Context, call any) (u usage) {
 		}
 	}
 	return u
+}
+
+// written are the units of a write that was refused, but for a transaction's deletions, as if it was performed. AWS is
+// taken to bill those that met another one, too.
+func written(call any) (u usage) {
+	in, several := call.(*dynamodb.TransactWriteItemsInput)
+	if !several { // of a key
+		u[writes] = 1
+		return u
+	}
+	for _, w := range in.TransactItems {
+		switch {
+		case w.Put != nil:
+			u[writes] += 2 * max(1, math.Ceil(float64(size(w.Put.Item))/writeUnit))
+		case w.Update != nil: // of the tenant's counts
+			u[writes] += 2
+		}
+	}
+	return u
+}
+
+// met is the answer to a transaction that met another one.
+func met() error {
+	reasons := []dbtypes.CancellationReason{{Code: aws.String("None")}, {Code: aws.String("TransactionConflict")}}
+	return &dbtypes.TransactionCanceledException{CancellationReasons: reasons}
 }
 
 func (r *rig) wait(seconds int32) { r.longest = max(r.longest, time.Duration(seconds)*time.Second) }

@@ -46,6 +46,8 @@ type rig struct {
 	now       time.Time
 	output    bytes.Buffer
 	published int
+	crowd     int  // so many transactions meet another one
+	refusals  bool // writes may be refused
 
 	mu      sync.Mutex
 	used    usage                // but for logs and stored records

@@ -20,29 +20,28 @@ const (
 	lastTry     = time.Second
 )
 
-// freeTries is how often a change may be tried for the units that it has cost. Each try reads all of the tenant's live
-// endpoints.
+// freeTries is how often a request may write for the units that it has cost. A write may read all of the tenant's live
+// endpoints before.
 const freeTries = 4
 
 // store writes a change, and tries again while changes of the tenant's other endpoints are in its way.
 func (h *Handler) store(ctx context.Context, c *call, write func() error) error {
 	for try := 1; ; try++ {
+		if err := h.pay(ctx, c); err != nil {
+			return err
+		}
 		err := write()
-		if !errors.Is(err, dynamo.ErrBusy) {
-			return err
-		}
-		if err := h.pay(ctx, c, try); err != nil {
-			return err
-		}
-		if !wait(ctx, try) {
+		if !errors.Is(err, dynamo.ErrBusy) || !wait(ctx, try) {
 			return err
 		}
 	}
 }
 
-// pay counts the tries of a change beyond the free ones, so that no crowd makes a key's requests dearer than its units.
-func (h *Handler) pay(ctx context.Context, c *call, try int) error {
-	if try%freeTries > 0 || c.operator != "" {
+// pay counts the request's tries to write, and charges those beyond the free ones to its key, so that no crowd makes
+// requests dearer than their units.
+func (h *Handler) pay(ctx context.Context, c *call) error {
+	c.tries++
+	if c.operator != "" || c.tries == 1 || c.tries%freeTries != 1 {
 		return nil
 	}
 	key, spent, err := h.Keys.Spend(ctx, c.key, changeUnits, h.Budget, h.Now())

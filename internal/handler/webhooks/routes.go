@@ -39,8 +39,8 @@ var routes = []route{
 	{method: "POST", path: base + "/{id}/rotate-secret", scope: apikey.Write, units: changeUnits, do: (*Handler).rotate},
 }
 
-// A change writes several items twice, and may read all deleted ones; a list reads all endpoints and may answer with
-// half a megabyte, the catalogue with a third of one. TestWhatOneKeyCanBurn has their costs.
+// A change writes several items twice, and may read all live or deleted endpoints; a list reads either and may answer
+// with half a megabyte, the catalogue with a third of one. TestWhatOneKeyCanBurn has their costs.
 const (
 	changeUnits    = 5
 	catalogueUnits = 4

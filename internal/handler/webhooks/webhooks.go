@@ -89,6 +89,7 @@ type call struct {
 	operator   string     // who imports, in place of a key
 	endpointID string
 	query      map[string]string
+	tries      int // to write the change
 }
 
 // id is the request id that API Gateway gave, which its access log has too.
