@@ -8,8 +8,9 @@ const (
 	ReasonTimeout        Reason = "timeout"
 	ReasonConnect        Reason = "connect"
 	ReasonDNS            Reason = "dns"
-	ReasonTLS            Reason = "tls"
-	ReasonProtocol       Reason = "protocol" // the connection broke, or spoke no HTTP, before an answer came
+	ReasonTLS            Reason = "tls"           // no valid certificate, or broken TLS
+	ReasonTLSHandshake   Reason = "tls_handshake" // no version or cipher suite in common
+	ReasonProtocol       Reason = "protocol"      // the connection broke, or spoke no HTTP, before an answer came
 	ReasonHTTP1xx        Reason = "http_1xx"
 	ReasonHTTP3xx        Reason = "http_3xx"
 	ReasonHTTP4xx        Reason = "http_4xx"
@@ -40,11 +41,11 @@ const (
 // Reasons are all reasons.
 func Reasons() []Reason {
 	return []Reason{
-		ReasonTimeout, ReasonConnect, ReasonDNS, ReasonTLS, ReasonProtocol, ReasonHTTP1xx, ReasonHTTP3xx, ReasonHTTP4xx,
-		ReasonHTTP429, ReasonHTTP5xx, ReasonBlockedAddress, ReasonBlockedPort, ReasonBlockedURL, ReasonHeaderTooLarge,
-		ReasonEndpointDisabled, ReasonEndpointPaused, ReasonEndpointDeleted, ReasonCircuitOpen, ReasonDiscarded,
-		ReasonEndpointHanging, ReasonTenantSlow, ReasonInternal, ReasonOutOfTime, ReasonCrashed, ReasonUnreadable,
-		ReasonUnopenable, ReasonReplayed, ReasonReplayFault,
+		ReasonTimeout, ReasonConnect, ReasonDNS, ReasonTLS, ReasonTLSHandshake, ReasonProtocol, ReasonHTTP1xx,
+		ReasonHTTP3xx, ReasonHTTP4xx, ReasonHTTP429, ReasonHTTP5xx, ReasonBlockedAddress, ReasonBlockedPort,
+		ReasonBlockedURL, ReasonHeaderTooLarge, ReasonEndpointDisabled, ReasonEndpointPaused, ReasonEndpointDeleted,
+		ReasonCircuitOpen, ReasonDiscarded, ReasonEndpointHanging, ReasonTenantSlow, ReasonInternal,
+		ReasonOutOfTime, ReasonCrashed, ReasonUnreadable, ReasonUnopenable, ReasonReplayed, ReasonReplayFault,
 	}
 }
 

@@ -34,7 +34,8 @@ func TestReason_Ours_blamesNoReceiver(t *testing.T) {
 		}
 	}
 	for _, r := range []Reason{
-		"", ReasonTimeout, ReasonConnect, ReasonDNS, ReasonTLS, ReasonProtocol, ReasonHTTP1xx, ReasonHTTP3xx, ReasonHTTP4xx,
+		"", ReasonTimeout, ReasonConnect, ReasonDNS, ReasonTLS, ReasonTLSHandshake, ReasonProtocol,
+		ReasonHTTP1xx, ReasonHTTP3xx, ReasonHTTP4xx,
 		ReasonHTTP429, ReasonHTTP5xx, ReasonBlockedAddress, ReasonBlockedPort, ReasonBlockedURL, ReasonHeaderTooLarge,
 		ReasonEndpointDisabled, ReasonEndpointDeleted, ReasonEndpointHanging, ReasonEndpointPaused, ReasonCircuitOpen,
 		ReasonDiscarded, ReasonReplayed, ReasonTenantSlow,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -27,6 +28,8 @@ func classify(err error) delivery.Reason {
 		return delivery.ReasonTimeout
 	case errors.Is(err, errHeaderTooLarge):
 		return delivery.ReasonHeaderTooLarge
+	case isTLS(err) && nothingInCommon.MatchString(err.Error()):
+		return delivery.ReasonTLSHandshake
 	case isTLS(err):
 		return delivery.ReasonTLS
 	case errors.As(err, &op) && op.Op == "dial":
@@ -34,6 +37,13 @@ func classify(err error) delivery.Reason {
 	}
 	return delivery.ReasonProtocol
 }
+
+// nothingInCommon are the texts of a receiver that finds no version, cipher suite or key exchange in ours, or chooses
+// one that was not offered. The alert for a handshake that failed may mean more: of OpenSSL, a missing client
+// certificate.
+var nothingInCommon = regexp.MustCompile("tls: (handshake failure|insufficient security level|" +
+	"protocol version not supported|server chose an unconfigured cipher suite|" +
+	"server selected unsupported (protocol version [0-9a-f]+|curve|group))$")
 
 // isShortage reports whether file descriptors ran out while dialling, the process's or the machine's.
 // The resolver passes on the text alone.

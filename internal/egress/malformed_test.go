@@ -118,7 +118,7 @@ func TestClient_Post_readsTheStatusOfEveryStatusLine(t *testing.T) {
 // A receiver may have crashed over headers that have no end, so a 2xx counts for nothing. Any other status is that of
 // a failure in any case, and says why.
 func TestClient_Post_keepsTheStatusOfAFailureWhoseHeadersHaveNoEnd(t *testing.T) {
-	short := limits{connect: time.Minute, attempt: 3 * time.Second}
+	short := limits{connect: time.Minute, attempt: 6 * time.Second}
 	for name, row := range map[string]struct {
 		limits
 		reason delivery.Reason // of a 2xx

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,6 +56,38 @@ func TestClient_Post_writesExactlyTheRequest(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What receivers.md says of TLS: Go's choice, which a later Go may change.
+func TestClient_Post_offersTheCipherSuitesThatAreDocumented(t *testing.T) {
+	ca := receivers.NewCA(t)
+	offered := make(chan []string, 1)
+	config := usual(t, ca)
+	config.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		var names []string
+		for _, id := range hello.CipherSuites {
+			names = append(names, tls.CipherSuiteName(id))
+		}
+		slices.Sort(names)
+		offered <- append(names, hello.ServerName)
+		return nil, nil
+	}
+	server, _ := countingServer(t, config, func(http.ResponseWriter, *http.Request) {})
+	target := receivers.Target{Resolver: receivers.DNS(t, receivers.Always("127.0.0.1"))}
+	client := newClient(t, ca, target, longLimits)
+	url := strings.Replace(server.URL, "127.0.0.1", receivers.Host, 1)
+	checkResponse(t, url, delivery.Response{Status: http.StatusOK}, client.Post(t.Context(), to(url)))
+	want := []string{
+		"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256",
+		"TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+		"TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+		"TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA",
+		"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA",
+		"TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256", receivers.Host,
+	}
+	if diff := cmp.Diff(want, <-offered); diff != "" {
+		t.Errorf("offered, and the name (-want +got):\n%s", diff)
 	}
 }
 

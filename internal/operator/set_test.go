@@ -18,7 +18,7 @@ func TestCheckSelection_suggestsTheReasonThatWasMeant(t *testing.T) {
 		"deleted": "endpoint_deleted", "blocked": "blocked_address or blocked_port or blocked_url", "crash": "crashed",
 		"dns_error": "",
 		"circuit":   "circuit_open", "circuit-open": "circuit_open", "200": "", "000": "", "reason": "", "x": "",
-		"http_5xx,timeout": "", strings.Repeat("x", 256): "", "unreadble": "unreadable", "TLS": "tls",
+		"http_5xx,timeout": "", strings.Repeat("x", 256): "", "unreadble": "unreadable", "TLS": "tls or tls_handshake",
 	} {
 		err := CheckSelection(job.Selector{TenantID: "acme", Reason: given})
 		refusal, ok := err.(*Refusal) //nolint:errorlint // returned as it is

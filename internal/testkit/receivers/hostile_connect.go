@@ -1,7 +1,12 @@
 package receivers
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/tls"
+	"crypto/x509"
+	"encoding/binary"
+	"math/big"
 	"net"
 	"testing"
 	"time"
@@ -53,14 +58,28 @@ var certificates = []Case{
 		certified(func(t testing.TB, _ *CA) *tls.Config {
 			return &tls.Config{Certificates: []tls.Certificate{NewCA(t).Issue(t, Leaf{})}}
 		})),
-	one("speaks TLS 1.1 at most", none("tls"), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
+	one("speaks TLS 1.1 at most", none("tls_handshake"), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
 		return &tls.Config{
 			Certificates: []tls.Certificate{ca.Issue(t, Leaf{})},
 			MinVersion:   tls.VersionTLS10, MaxVersion: tls.VersionTLS11,
 		}
 	})),
+	suites("has cipher suites with an exchange of RSA keys only", tls.TLS_RSA_WITH_AES_128_GCM_SHA256,
+		tls.TLS_RSA_WITH_AES_256_GCM_SHA384, tls.TLS_RSA_WITH_AES_128_CBC_SHA, tls.TLS_RSA_WITH_AES_256_CBC_SHA),
+	suites("has cipher suites of CBC with SHA-256 only", tls.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256,
+		tls.TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256),
+	suites("has cipher suites of 3DES and RC4 only", tls.TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA,
+		tls.TLS_ECDHE_RSA_WITH_RC4_128_SHA),
+	one("chooses a cipher suite that was not offered", none("tls_handshake"), Promptly, tcp(chooses(0x009c))),
+	one("chooses TLS 1.0", none("tls_handshake"), Promptly, tcp(func(c net.Conn, _ <-chan struct{}) {
+		_, _ = c.Read(make([]byte, 4096))
+		_, _ = c.Write(serverHello(tls.VersionTLS10, tls.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA))
+	})),
+	one("says that its security is insufficient", none("tls_handshake"), Promptly, tcp(alerts(71))),
+	one("knows no such name", none("tls"), Promptly, tcp(alerts(112))),
+	one("says that it is broken inside", none("tls"), Promptly, tcp(alerts(80))),
 	one("sends 40 KiB of certificates", none("tls"), Promptly, certified(padded(40<<10))),
-	one("wants a client certificate", none("tls"), Promptly, func(t testing.TB, ca *CA) Target {
+	one("wants a client certificate", none("tls_handshake"), Promptly, func(t testing.TB, ca *CA) Target {
 		config := &tls.Config{ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}
 		return serveRaw(t, ca, config, (*conn).hold)
 	}),
@@ -71,6 +90,56 @@ func shows(name string, leaf Leaf) Case {
 	return one(name, none("tls"), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
 		return &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, leaf)}}
 	}))
+}
+
+// suites is a case of a server of TLS 1.2 without any cipher suite that the client offers.
+func suites(name string, ids ...uint16) Case {
+	return one(name, none("tls_handshake"), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
+		cert := ca.Issue(t, Leaf{})
+		return &tls.Config{
+			MaxVersion: tls.VersionTLS12, CipherSuites: ids, Certificates: []tls.Certificate{cert, selfSignedRSA(t)},
+		}
+	}))
+}
+
+// selfSignedRSA is a certificate for the suites that need one. No client gets to see it.
+func selfSignedRSA(t testing.TB) tls.Certificate {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatalf("receivers: %v", err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{Host}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatalf("receivers: %v", err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}
+
+// alerts ends the handshake with an alert of TLS (RFC 8446, 6).
+func alerts(kind byte) func(net.Conn, <-chan struct{}) {
+	return func(c net.Conn, _ <-chan struct{}) {
+		_, _ = c.Read(make([]byte, 4096))
+		_, _ = c.Write([]byte{21, 3, 3, 0, 2, 2, kind})
+	}
+}
+
+// chooses answers the ClientHello with a cipher suite of TLS 1.2.
+func chooses(suite uint16) func(net.Conn, <-chan struct{}) {
+	return func(c net.Conn, _ <-chan struct{}) {
+		_, _ = c.Read(make([]byte, 4096))
+		_, _ = c.Write(serverHello(tls.VersionTLS12, suite))
+	}
+}
+
+// serverHello is a record with the message (RFC 5246, 7.4.1.3), without session and extensions.
+func serverHello(version, suite uint16) []byte {
+	body := binary.BigEndian.AppendUint16(nil, version)
+	body = append(body, make([]byte, 32+1)...)
+	body = append(binary.BigEndian.AppendUint16(body, suite), 0)
+	message := append([]byte{2, 0, 0, byte(len(body))}, body...)
+	return append([]byte{22, 3, 3, 0, byte(len(message))}, message...)
 }
 
 // tcp is the start of a case below TLS.
