@@ -124,6 +124,34 @@ var days = map[string]struct {
 		},
 		want: ending{Delivered: 1, Discarded: 10, Within: time.Minute},
 	},
+	"an event is unsubscribed and subscribed again while something waits": {
+		day: func(w *world) {
+			w.openFor(10 * time.Minute)
+			w.subscribe(hook, narrow)
+			w.pass(11 * time.Minute)
+			w.subscribe(hook, "*")
+			w.publish(hook)
+		},
+		want: ending{Delivered: 1, Discarded: 10, Within: 5 * time.Minute},
+	},
+	"an event is unsubscribed, and its endpoint disabled until its life is over": {
+		day: func(w *world) {
+			w.own(hook, 200)
+			w.owner(hook, endpoint.Disabled)
+			w.publish(hook)
+			w.pass(time.Hour)
+			w.subscribe(hook, narrow)
+			w.pass(8 * 24 * time.Hour)
+		},
+		want: ending{Discarded: 1},
+	},
+	"another pattern still selects what waits": {
+		day: func(w *world) {
+			w.openFor(10 * time.Minute)
+			w.subscribe(hook, "user.*")
+		},
+		want: ending{Delivered: 10, Within: 5 * time.Minute},
+	},
 	"the URL changes while it is open": {
 		day: func(w *world) {
 			w.openFor(30 * time.Minute)

@@ -22,13 +22,28 @@ func (w *world) owner(id string, status endpoint.Status) {
 	})
 }
 
+// subscribe replaces an endpoint's subscriptions.
+func (w *world) subscribe(id, events string) {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	w.note("owner: %s selects %s", id, events)
+	w.edit(id, func(e *endpoint.Endpoint) { e.Events = []string{events} })
+}
+
+// narrow leaves out the type of every delivery here.
+const narrow = "user.created"
+
+func unwantedBy(e endpoint.Endpoint) bool {
+	return e.Status == endpoint.Deleted || e.Unsubscribed(eventType)
+}
+
 // edit is for callers with the lock, or before anything runs.
 func (w *world) edit(id string, change func(*endpoint.Endpoint)) {
 	e := w.Endpoints[id]
 	change(&e)
 	e.UpdatedAt = time.Now()
 	w.Endpoints[id] = e
-	if e.Status == endpoint.Deleted {
+	if unwantedBy(e) {
 		for _, t := range w.truth {
 			t.unwanted = t.unwanted || t.endpointID == id
 		}

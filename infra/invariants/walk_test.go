@@ -163,6 +163,8 @@ var deeds = []deed{
 	{2, func(w *walker, id string) { w.owner(id, endpoint.Disabled) }, owners},
 	{3, func(w *walker, id string) { w.owner(id, endpoint.Active) }, owners},
 	{1, func(w *walker, id string) { w.owner(id, endpoint.Deleted) }, owners},
+	{1, func(w *walker, id string) { w.subscribe(id, narrow) }, owners},
+	{2, func(w *walker, id string) { w.subscribe(id, "*") }, owners},
 	{2, func(w *walker, id string) { w.operates("pause", id) }, people},
 	{2, func(w *walker, id string) { w.operates("resume", id) }, people},
 	{2, func(w *walker, _ string) { w.operates("pause", "") }, people},

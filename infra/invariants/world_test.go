@@ -55,7 +55,7 @@ type truth struct {
 	endpointID string
 	started    time.Time
 	acked      bool // its receiver answered 2xx
-	unwanted   bool // its endpoint was deleted, or an operator discarded it
+	unwanted   bool // its endpoint was deleted or did not select it, or an operator discarded it
 	posts      []time.Time
 }
 
@@ -126,7 +126,7 @@ func (w *world) leased(i backlog.Item) {
 func (w *world) own(id string, status int) {
 	w.Endpoints[id] = endpoint.Endpoint{
 		ID: id, TenantID: tenant, URL: "https://receiver.example/" + id, Status: endpoint.Active,
-		CreatedAt: w.began.Add(-time.Hour), UpdatedAt: w.began.Add(-time.Hour), SecretVersion: 1,
+		Events: []string{"*"}, CreatedAt: w.began.Add(-time.Hour), UpdatedAt: w.began.Add(-time.Hour), SecretVersion: 1,
 	}
 	w.receivers[id] = answers(status)
 }
@@ -151,7 +151,10 @@ func (w *world) publish(endpointID string) delivery.Ref {
 	return m.Ref
 }
 
-const body = `{"type":"user.deleted","data":{}}`
+const (
+	eventType = "user.deleted"
+	body      = `{"type":"` + eventType + `","data":{}}`
+)
 
 // following is the id of the next delivery to the endpoint.
 func (w *world) following(endpointID string) string {
@@ -169,7 +172,7 @@ func (w *world) message(endpointID string) delivery.Message {
 		Body: []byte(body),
 	}
 	w.truth[life{ID: id}] = &truth{
-		endpointID: endpointID, started: now, unwanted: w.Endpoints[endpointID].Status == endpoint.Deleted,
+		endpointID: endpointID, started: now, unwanted: unwantedBy(w.Endpoints[endpointID]),
 	}
 	return m
 }

@@ -26,6 +26,7 @@ const (
 	ReasonEndpointDeleted  Reason = "endpoint_deleted"
 	ReasonCircuitOpen      Reason = "circuit_open"     // the endpoint keeps failing
 	ReasonDiscarded        Reason = "discarded"        // by an operator
+	ReasonUnsubscribed     Reason = "unsubscribed"     // by its owner: the endpoint no longer selects the type
 	ReasonEndpointHanging  Reason = "endpoint_hanging" // not begun: another attempt of the batch has timed out
 	ReasonTenantSlow       Reason = "tenant_slow"      // not begun: its tenant's deliveries go through SlowQueue
 
@@ -44,7 +45,7 @@ func Reasons() []Reason {
 		ReasonTimeout, ReasonConnect, ReasonDNS, ReasonTLS, ReasonTLSHandshake, ReasonProtocol, ReasonHTTP1xx,
 		ReasonHTTP3xx, ReasonHTTP4xx, ReasonHTTP429, ReasonHTTP5xx, ReasonBlockedAddress, ReasonBlockedPort,
 		ReasonBlockedURL, ReasonHeaderTooLarge, ReasonEndpointDisabled, ReasonEndpointPaused, ReasonEndpointDeleted,
-		ReasonCircuitOpen, ReasonDiscarded, ReasonEndpointHanging, ReasonTenantSlow, ReasonInternal,
+		ReasonCircuitOpen, ReasonDiscarded, ReasonUnsubscribed, ReasonEndpointHanging, ReasonTenantSlow, ReasonInternal,
 		ReasonOutOfTime, ReasonCrashed, ReasonUnreadable, ReasonUnopenable, ReasonReplayed, ReasonReplayFault,
 	}
 }

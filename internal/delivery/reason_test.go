@@ -38,7 +38,7 @@ func TestReason_Ours_blamesNoReceiver(t *testing.T) {
 		ReasonHTTP1xx, ReasonHTTP3xx, ReasonHTTP4xx,
 		ReasonHTTP429, ReasonHTTP5xx, ReasonBlockedAddress, ReasonBlockedPort, ReasonBlockedURL, ReasonHeaderTooLarge,
 		ReasonEndpointDisabled, ReasonEndpointDeleted, ReasonEndpointHanging, ReasonEndpointPaused, ReasonCircuitOpen,
-		ReasonDiscarded, ReasonReplayed, ReasonTenantSlow,
+		ReasonDiscarded, ReasonUnsubscribed, ReasonReplayed, ReasonTenantSlow,
 	} {
 		if r.Ours() {
 			t.Errorf("%s is not a fault of ours", r)

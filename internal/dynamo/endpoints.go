@@ -42,12 +42,11 @@ func (s *Endpoints) KeepDeleted(life time.Duration) *Endpoints {
 type Fields string
 
 // Keys tell which endpoints there are, and which are deleted. Deciding are also the fields that decide about an
-// endpoint, Named also those by which its owner knows it, and Shown all that operators may see.
+// endpoint, and Named also those by which its owner knows it: all that operators may see.
 const (
 	Keys     Fields = "tenant_id, endpoint_id"
-	Deciding        = Keys + ", #status, created_at, updated_at, deleted_at, secret_rotated_at"
+	Deciding        = Keys + ", #status, events, created_at, updated_at, deleted_at, secret_rotated_at"
 	Named           = Deciding + ", #url, description"
-	Shown           = Named + ", events"
 )
 
 // Only returns the store whose Get and List ask for these fields.

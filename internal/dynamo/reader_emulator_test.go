@@ -281,7 +281,7 @@ func TestReader_Read_withoutSecretsReadsNone(t *testing.T) {
 	keys, want := r.trouble(t, 2)
 	for key, reading := range want {
 		e := &reading.Endpoint
-		e.URL, e.Description, e.Events, e.SealedSecret, e.SecretVersion, e.Revision = "", "", nil, nil, 0, ""
+		e.URL, e.Description, e.SealedSecret, e.SecretVersion, e.Revision = "", "", nil, 0, ""
 		want[key] = reading
 	}
 	r.check(t, dynamo.ReaderConfig{Fields: dynamo.Deciding}, keys, want)
@@ -298,5 +298,5 @@ func TestReader_Read_showsOperatorsDeletedEndpointsAndNothingSealed(t *testing.T
 		e.SealedSecret, e.SecretVersion, e.Revision = nil, 0, ""
 		want[key] = reading
 	}
-	r.check(t, dynamo.ReaderConfig{Fields: dynamo.Shown, Deleted: true}, keys, want)
+	r.check(t, dynamo.ReaderConfig{Fields: dynamo.Named, Deleted: true}, keys, want)
 }

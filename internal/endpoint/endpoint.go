@@ -89,7 +89,17 @@ func ValidID(id string) bool {
 	return found && err == nil && parsed.String() == text // upper case only
 }
 
+// Unsubscribed reports whether the endpoint's owner no longer asks for an event that it was sent. Of an event that this
+// process does not know, such as a newer release's, it cannot tell; nor where it did not read the subscriptions.
+func (e Endpoint) Unsubscribed(eventType string) bool {
+	return len(e.Events) > 0 && event.Known(eventType) && !e.selects(eventType)
+}
+
+func (e Endpoint) selects(eventType string) bool {
+	return slices.ContainsFunc(e.Events, func(pattern string) bool { return event.Matches(pattern, eventType) })
+}
+
 // Wants reports whether the endpoint is active and subscribed to the event name.
 func (e Endpoint) Wants(eventType string) bool {
-	return e.Status == Active && slices.ContainsFunc(e.Events, func(p string) bool { return event.Matches(p, eventType) })
+	return e.Status == Active && e.selects(eventType)
 }

@@ -83,3 +83,29 @@ func TestEndpoint_Live(t *testing.T) {
 		}
 	}
 }
+
+func TestEndpoint_Unsubscribed_onlyWhereItIsCertain(t *testing.T) {
+	for name, c := range map[string]struct {
+		events    []string
+		eventType string
+		want      bool
+	}{
+		"another type":                        {[]string{"user.created"}, "user.deleted", true},
+		"another object's pattern":            {[]string{"organization.*"}, "organizationMembership.created", true},
+		"the same type":                       {[]string{"user.created"}, "user.created", false},
+		"one of several":                      {[]string{"user.deleted", "organization.*"}, "organization.created", false},
+		"everything":                          {[]string{"*"}, "user.created", false},
+		"a pattern":                           {[]string{"user.*"}, "user.created", false},
+		"a type that is not known":            {[]string{"user.created"}, "vault.sealed", false},
+		"a test":                              {[]string{"user.created"}, "herald.test", false},
+		"no type":                             {[]string{"user.created"}, "", false},
+		"subscriptions that were not read":    {nil, "user.created", false},
+		"an entry that a newer release knows": {[]string{"vault.*"}, "user.created", true},
+	} {
+		for _, status := range []endpoint.Status{endpoint.Active, endpoint.Disabled, endpoint.Deleted} {
+			if got := (endpoint.Endpoint{Status: status, Events: c.events}).Unsubscribed(c.eventType); got != c.want {
+				t.Errorf("%s, %s: %v", name, status, got)
+			}
+		}
+	}
+}

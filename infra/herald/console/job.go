@@ -75,6 +75,8 @@ func Outcome(ctx context.Context, stack Stack, jobID any, requests int) (row, er
 var advice = map[string]string{
 	"endpoint_deleted": "The endpoint was deleted, so nothing can be sent there. Its owner can restore it; " +
 		"replay these dead letters then, or purge them.",
+	"unsubscribed": "The endpoint's owner no longer subscribes to these events, so nothing is sent. Where that was a " +
+		"mistake, replay them when the owner has subscribed again.",
 	"endpoint_disabled":   "The endpoint's owner has disabled it. Replay these dead letters when it is active again.",
 	"endpoint_unreadable": "The endpoint's row in the table Endpoints is broken. Repair it, then replay these letters.",
 }

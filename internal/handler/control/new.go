@@ -33,7 +33,7 @@ type Config = config.Function[Settings]
 func New(c Config) *Handler {
 	s, tables := c.Settings, dynamodb.NewFromConfig(c.AWS)
 	return &Handler{
-		Endpoints:  dynamo.NewEndpoints(tables, s.EndpointsTable).Only(dynamo.Shown),
+		Endpoints:  dynamo.NewEndpoints(tables, s.EndpointsTable).Only(dynamo.Named),
 		Circuits:   dynamo.NewCircuits(tables, s.EndpointHealthTable),
 		Backlog:    dynamo.NewBacklog(tables, s.BacklogTable),
 		Deliveries: queue.Sender{Client: sqs.NewFromConfig(c.AWS), URL: s.DeliveryQueueURL},

@@ -37,6 +37,8 @@ func decide(t task, r dynamo.Reading, rules Rules, now time.Time) (d decision) {
 		d = decision{discard, delivery.ReasonEndpointDeleted}
 	case life.StartedAt.Before(r.Endpoint.DiscardedBefore(r.Tenant)):
 		d = decision{discard, delivery.ReasonDiscarded}
+	case t.unsubscribed(r.Endpoint):
+		d = decision{discard, delivery.ReasonUnsubscribed}
 	case t.message.Attempts >= rules.Schedule.Last():
 		d = decision{bury, cmp.Or(life.Reason, delivery.ReasonCrashed)} // its last place has failed
 	case r.Endpoint.Status == endpoint.Disabled:
@@ -49,6 +51,13 @@ func decide(t task, r dynamo.Reading, rules Rules, now time.Time) (d decision) {
 		d = decideLane(t, r.SlowUntil, rules, now)
 	}
 	return d
+}
+
+// unsubscribed reports whether the endpoint's owner no longer asks for the delivery's event. The type is the body's,
+// since that is what its receiver verifies. No endpoint selects the type of a test, nor can it unsubscribe from it.
+func (t task) unsubscribed(e endpoint.Endpoint) bool {
+	name, err := t.message.EventType()
+	return err == nil && e.Unsubscribed(name)
 }
 
 // probes reports whether the delivery is a probe of this opening. A claim is for one attempt: a message

@@ -31,6 +31,15 @@ func TestDecide(t *testing.T) {
 	asked := overdue
 	asked.sentAt = now.Add(-time.Hour)
 
+	created := young
+	created.message.Body = []byte(`{"type":"user.created","data":{}}`)
+	createdOver := created
+	createdOver.message.Attempts = 10
+	test := young
+	test.message.Body = []byte(`{"type":"herald.test","data":{}}`)
+	newer := young
+	newer.message.Body = []byte(`{"type":"vault.sealed","data":{}}`)
+
 	with := func(change ...func(r *dynamo.Reading)) dynamo.Reading {
 		r := healthy
 		for _, c := range change {
@@ -48,6 +57,9 @@ func TestDecide(t *testing.T) {
 	discardedEarlier := func(r *dynamo.Reading) { r.Tenant.DiscardedBefore = now.Add(-time.Hour) }
 	state := func(s circuit.State) func(r *dynamo.Reading) {
 		return func(r *dynamo.Reading) { r.Circuit = circuit.Item{State: s, Since: now.Add(-time.Minute)} }
+	}
+	events := func(events ...string) func(r *dynamo.Reading) {
+		return func(r *dynamo.Reading) { r.Endpoint.Events = events }
 	}
 	reopened := func(r *dynamo.Reading) { r.Circuit = circuit.Item{State: circuit.Open, Since: now} }
 	slow := func(r *dynamo.Reading) { r.SlowUntil = now.Add(6 * time.Hour) }
@@ -70,7 +82,26 @@ func TestDecide(t *testing.T) {
 			young, with(discardedTenant, paused), decision{discard, delivery.ReasonDiscarded},
 		},
 		"discarded before its life began": {young, with(discardedEarlier), decision{post, ""}},
-		"disabled by its owner":           {young, with(disabled), decision{hold, delivery.ReasonEndpointDisabled}},
+		"unsubscribed by its owner": {
+			created, with(events("user.deleted", "organization.*")), decision{discard, delivery.ReasonUnsubscribed},
+		},
+		"unsubscribed, disabled and open": {
+			created, with(events("user.deleted"), disabled, state(circuit.Open)),
+			decision{discard, delivery.ReasonUnsubscribed},
+		},
+		"unsubscribed, and its last place used": {
+			createdOver, with(events("user.deleted")), decision{discard, delivery.ReasonUnsubscribed},
+		},
+		"unsubscribed and discarded": {
+			created, with(events("user.deleted"), discarded), decision{discard, delivery.ReasonDiscarded},
+		},
+		"selected by name, no more by *":    {created, with(events("user.created")), decision{post, ""}},
+		"selected by a pattern":             {created, with(events("user.deleted", "user.*")), decision{post, ""}},
+		"selected by *":                     {created, with(events("*")), decision{post, ""}},
+		"a test, which no endpoint selects": {test, with(events("user.created")), decision{post, ""}},
+		"a type that this release lacks":    {newer, with(events("user.created")), decision{post, ""}},
+		"subscriptions that were not read":  {created, with(), decision{post, ""}},
+		"disabled by its owner":             {young, with(disabled), decision{hold, delivery.ReasonEndpointDisabled}},
 		"paused by an operator": {
 			retry, with(paused, state(circuit.Open)), decision{hold, delivery.ReasonEndpointPaused},
 		},

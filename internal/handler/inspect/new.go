@@ -52,11 +52,11 @@ func New(c Config) *Handler {
 	return &Handler{
 		Deliveries:  dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		DeadLetters: dynamo.NewDeadLetters(tables, s.DeadLettersTable),
-		Directory:   operator.Directory{Endpoints: endpoints.Only(dynamo.Shown), Circuits: circuits},
+		Directory:   operator.Directory{Endpoints: endpoints.Only(dynamo.Named), Circuits: circuits},
 		IDs:         endpoints.Only(dynamo.Keys),
 		Circuits:    circuits,
 		Readings: dynamo.NewReader(dynamo.ReaderConfig{
-			Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable, Fields: dynamo.Shown,
+			Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable, Fields: dynamo.Named,
 			Deleted: true,
 		}),
 		Allowance: allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),

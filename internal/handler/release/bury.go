@@ -67,6 +67,8 @@ func (d *due) ending(i backlog.Item, r dynamo.Reading) (m move, ok bool) {
 	now := d.h.Now()
 	facts := factsOf(r, now)
 	switch {
+	case r.Err == nil && unsubscribed(i, r.Endpoint):
+		return discarded(i, delivery.ReasonUnsubscribed), true
 	case i.Message.Attempts >= d.h.Schedule.Last():
 		return dead(i, i.Message.Life.Reason), true
 	case !i.Held, i.DueAt.After(now), r.Err != nil:

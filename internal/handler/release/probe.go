@@ -2,9 +2,11 @@ package release
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
 // probes send one delivery to each open endpoint that may answer again.
@@ -68,6 +70,7 @@ func (p *probes) candidateOf(ctx context.Context, s *search, shard int) (picked 
 	at := since.Add(time.Duration(p.h.Random() * float64(p.h.Now().Sub(since))))
 	random, err := p.h.Backlog.ReadShard(ctx, s.key.EndpointID, shard, backlog.Before(at), pageSize)
 	from := int(p.h.Random() * float64(len(oldest.Items)))
+	p.drop(ctx, s, slices.Concat(oldest.Items, random.Items))
 	for _, items := range [][]backlog.Item{random.Items, oldest.Items[from:], oldest.Items[:from]} {
 		for _, i := range items {
 			if p.serves(s, i) {
@@ -78,10 +81,25 @@ func (p *probes) candidateOf(ctx context.Context, s *search, shard int) (picked 
 	return picked, false, err
 }
 
-// serves excludes deliveries of another tenant, ones that are discarded or over, and ones of a receiver that asked to
-// wait.
+// drop discards what the endpoint's owner has unsubscribed from. Otherwise a shard full of it, which serves no probe,
+// would hide everything behind it.
+func (p *probes) drop(ctx context.Context, s *search, items []backlog.Item) {
+	var drops []move
+	seen := map[backlog.Key]bool{} // an item may be on both pages
+	for _, i := range items {
+		if s.owns(i) && unsubscribed(i, s.endpoint) && !seen[i.Key] {
+			seen[i.Key] = true
+			drops = append(drops, discarded(i, delivery.ReasonUnsubscribed))
+		}
+	}
+	p.out.carry(ctx, drops)
+}
+
+// serves excludes deliveries of another tenant, ones that are unsubscribed, discarded or over, and ones of a receiver
+// that asked to wait.
 func (p *probes) serves(s *search, i backlog.Item) bool {
 	now := p.h.Now()
 	over := i.Held && !i.DueAt.After(now) || i.Message.Attempts >= p.h.Schedule.Last()
-	return s.owns(i) && !over && !i.Message.Life.StartedAt.Before(s.facts.DiscardedBefore) && !i.NotBefore.After(now)
+	dropped := unsubscribed(i, s.endpoint) || i.Message.Life.StartedAt.Before(s.facts.DiscardedBefore)
+	return s.owns(i) && !over && !dropped && !i.NotBefore.After(now)
 }

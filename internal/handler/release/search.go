@@ -155,7 +155,11 @@ func (w *walker) next(ctx context.Context, s *search) (m move, moved bool) {
 		return m, false
 	}
 	verdict := s.plan.Item.Verdict(s.facts, item.Waiting(w.h.Schedule), w.h.Now())
-	if verdict == circuit.Send {
+	switch {
+	case verdict != circuit.Drop && unsubscribed(item, s.endpoint):
+		s.shards[shard].take()
+		return discarded(item, delivery.ReasonUnsubscribed), true
+	case verdict == circuit.Send:
 		if s.oldest.IsZero() {
 			s.oldest = item.Message.CreatedAt
 		}
@@ -166,6 +170,12 @@ func (w *walker) next(ctx context.Context, s *search) (m move, moved bool) {
 	}
 	s.shards[shard].take()
 	return w.move(s, item, verdict)
+}
+
+// unsubscribed reports whether the endpoint's owner no longer asks for the event.
+func unsubscribed(i backlog.Item, e endpoint.Endpoint) bool {
+	name, err := i.Message.EventType()
+	return err == nil && e.Live() && e.Unsubscribed(name)
 }
 
 // move is the move that the verdict on an item asks for. A search that sends nothing ends at the first

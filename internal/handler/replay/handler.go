@@ -140,6 +140,7 @@ const (
 	reasonEndpointDeleted     = "endpoint_deleted"
 	reasonEndpointDisabled    = "endpoint_disabled"
 	reasonEndpointUnreadable  = "endpoint_unreadable" // its row was damaged
+	reasonUnsubscribed        = "unsubscribed"        // its endpoint no longer selects the type
 	reasonTenantMismatch      = "tenant_mismatch"
 	reasonChanged             = "changed_meanwhile"
 	reasonDiedAgain           = "died_again"         // since the job began

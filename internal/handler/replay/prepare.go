@@ -54,7 +54,8 @@ func (r *run) find(ctx context.Context, p replay) (replay, error) {
 
 // judge refuses a delivery that its endpoint does not receive.
 func (r *run) judge(ctx context.Context, p replay) (replay, error) {
-	reason, err := r.h.refusalAt(ctx, p.record.TenantID, p.record.EndpointID)
+	at, err := r.h.receiver(ctx, p.record.TenantID, p.record.EndpointID)
+	reason := at.refusal(p.record.EventType)
 	switch {
 	case reason != "":
 		p = p.ended(resultRefused, reason)
@@ -64,19 +65,34 @@ func (r *run) judge(ctx context.Context, p replay) (replay, error) {
 	return p, err
 }
 
-// refusalAt says why an endpoint receives no delivery, "" when it does.
-func (h *Handler) refusalAt(ctx context.Context, tenantID, endpointID string) (reason string, err error) {
+// receiver is the endpoint of dead letters. The zero receiver takes all of them.
+type receiver struct {
+	endpoint endpoint.Endpoint
+	closed   string // why it takes no delivery at all
+}
+
+// refusal says why the endpoint does not receive a delivery of the type, "" when it does. The type is the body's: the
+// seal binds it to the record.
+func (r receiver) refusal(eventType string) string {
+	if r.closed == "" && r.endpoint.Unsubscribed(eventType) {
+		return reasonUnsubscribed
+	}
+	return r.closed
+}
+
+func (h *Handler) receiver(ctx context.Context, tenantID, endpointID string) (r receiver, err error) {
 	e, found, err := h.Endpoints.Get(ctx, tenantID, endpointID)
 	unreadable, err := operator.Unreadable(err)
+	r.endpoint = e
 	switch {
 	case unreadable:
-		return reasonEndpointUnreadable, nil
+		r.closed = reasonEndpointUnreadable
 	case !found || e.Status == endpoint.Deleted:
-		return reasonEndpointDeleted, err
+		r.closed = reasonEndpointDeleted
 	case e.Status != endpoint.Active:
-		return reasonEndpointDisabled, err
+		r.closed = reasonEndpointDisabled
 	}
-	return "", err
+	return r, err
 }
 
 // refusal says why a dead letter cannot be replayed or purged, "" when it can.

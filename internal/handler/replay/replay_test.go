@@ -43,6 +43,7 @@ func TestRun_some_namesTheReasonOfARefusal(t *testing.T) {
 		"replayed 100 times":    {func(r *deadletter.Record) { r.ReplayCount = 100 }, "replay_limit"},
 		"a deleted endpoint":    {func(r *deadletter.Record) { r.EndpointID = "webhook_deleted" }, "endpoint_deleted"},
 		"a disabled endpoint":   {func(r *deadletter.Record) { r.EndpointID = "webhook_disabled" }, "endpoint_disabled"},
+		"an unsubscribed event": {func(r *deadletter.Record) { r.EndpointID = "webhook_narrowed" }, "unsubscribed"},
 		"an unknown endpoint":   {func(r *deadletter.Record) { r.EndpointID = "webhook_9" }, "endpoint_deleted"},
 		"of another type":       {func(r *deadletter.Record) { r.EventType = "user.created" }, "unopenable"},
 		"of another event":      {func(r *deadletter.Record) { r.EventID = "evt_2" }, "unopenable"},

@@ -100,7 +100,11 @@ func (w endpoints) Get(_ context.Context, tenantID, id string) (endpoint.Endpoin
 	}
 	status, found := w.endpoints[id]
 	found = found && tenantID == "acme" // the whole key
-	return endpoint.Endpoint{ID: id, Status: status}, found, nil
+	e := endpoint.Endpoint{ID: id, Status: status, Events: []string{"user.*"}}
+	if id == "webhook_narrowed" {
+		e.Events = []string{"user.created", "organization.*"}
+	}
+	return e, found, nil
 }
 
 // box is a queue.

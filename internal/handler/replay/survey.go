@@ -25,17 +25,17 @@ func (h *Handler) survey(ctx context.Context, call *operator.Call, j job.Job) (S
 	r := h.runOf(call, j)
 	s := Survey{Refused: map[string]int{}}
 	page := dynamo.LetterPage{Limit: surveyPage, OldestFirst: true}
-	atEndpoints := map[dynamo.EndpointKey]string{}
+	receivers := map[dynamo.EndpointKey]receiver{}
 	for !late(ctx) {
 		records, next, err := h.DeadLetters.List(ctx, j.Selector, page)
 		if err != nil {
 			return Survey{}, err
 		}
-		if err := r.judgeAll(ctx, records, atEndpoints); err != nil {
+		if err := r.judgeAll(ctx, records, receivers); err != nil {
 			return Survey{}, err
 		}
 		for _, d := range records {
-			s.count(cmp.Or(r.refusal(d), atEndpoints[endpointOf(d)]))
+			s.count(cmp.Or(r.refusal(d), receivers[endpointOf(d)].refusal(d.EventType)))
 		}
 		if page.Cursor = next; next == "" {
 			s.Complete = true
@@ -57,10 +57,10 @@ func endpointOf(d deadletter.Record) dynamo.EndpointKey {
 	return dynamo.EndpointKey{TenantID: d.TenantID, EndpointID: d.EndpointID}
 }
 
-// judgeAll adds the endpoints' refusals of dead letters that nothing else refuses. It reads each endpoint once, some at
-// a time, until one cannot be read.
+// judgeAll adds the endpoints of dead letters that nothing else refuses. It reads each endpoint once, some at a time,
+// until one cannot be read.
 func (r *run) judgeAll(
-	ctx context.Context, records []deadletter.Record, known map[dynamo.EndpointKey]string,
+	ctx context.Context, records []deadletter.Record, known map[dynamo.EndpointKey]receiver,
 ) error {
 	if r.job.Act == job.Purge { // which asks no endpoint
 		return nil
@@ -69,21 +69,21 @@ func (r *run) judgeAll(
 	for _, d := range records {
 		key := endpointOf(d)
 		if _, judged := known[key]; !judged && r.refusal(d) == "" {
-			known[key] = ""
+			known[key] = receiver{}
 			keys = append(keys, key)
 		}
 	}
 	for some := range slices.Chunk(keys, chunk) {
-		reasons := make([]string, len(some))
+		found := make([]receiver, len(some))
 		errs := parallel.Each(len(some), chunk, func(i int) (err error) {
-			reasons[i], err = r.h.refusalAt(ctx, some[i].TenantID, some[i].EndpointID)
+			found[i], err = r.h.receiver(ctx, some[i].TenantID, some[i].EndpointID)
 			return err
 		})
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
 		for i, key := range some {
-			known[key] = reasons[i]
+			known[key] = found[i]
 		}
 	}
 	return nil

@@ -15,10 +15,11 @@ import (
 
 func TestHandler_startJob_surveysAndStartsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newStore(t, 7)
+		w := newStore(t, 8)
 		for n, change := range []func(*deadletter.Record){
 			func(r *deadletter.Record) { r.EndpointID = "webhook_deleted" },
 			func(r *deadletter.Record) { r.EndpointID = "webhook_disabled" },
+			func(r *deadletter.Record) { r.EndpointID = "webhook_narrowed" },
 			func(r *deadletter.Record) { r.ReplayCount = deadletter.MaxReplays },
 			func(r *deadletter.Record) {
 				r.Ref, r.Reason = delivery.Ref{DeliveryID: r.DeliveryID}, delivery.ReasonUnreadable
@@ -29,10 +30,12 @@ func TestHandler_startJob_surveysAndStartsOnce(t *testing.T) {
 			change(&r)
 			w.letters[w.order[n]] = r
 		}
-		refused := map[string]int{"endpoint_deleted": 1, "endpoint_disabled": 1, "replay_limit": 1, "unreadable": 1}
+		refused := map[string]int{
+			"endpoint_deleted": 1, "endpoint_disabled": 1, "unsubscribed": 1, "replay_limit": 1, "unreadable": 1,
+		}
 		request := strings.Replace(startReplay, `"tenant_id":"acme"`, `"status":"dead"`, 1)
 		dry := ask[Survey](t, w, request+`,"dry_run":true}`)
-		want := Survey{Selected: 6, Ready: 2, Refused: refused, Complete: true, Until: time.Now().UTC()}
+		want := Survey{Selected: 7, Ready: 2, Refused: refused, Complete: true, Until: time.Now().UTC()}
 		if diff := cmp.Diff(want, dry); diff != "" || len(w.jobs) != 0 {
 			t.Errorf("dry run, %d jobs (-want +got)\n%s", len(w.jobs), diff)
 		}

@@ -69,6 +69,7 @@ func newWorld(records ...deadletter.Record) *world {
 		mail: map[string][]queue.Outgoing{},
 		endpoints: map[string]endpoint.Status{
 			"webhook_1": endpoint.Active, "webhook_deleted": endpoint.Deleted, "webhook_disabled": endpoint.Disabled,
+			"webhook_narrowed": endpoint.Active,
 		},
 		now: func() time.Time { return at },
 	}
