@@ -38,14 +38,17 @@ var secures = []Case{
 			s.update()
 			s.write(recordData, []byte(fine))
 		})),
-	one("changes its keys without end", none("tls"), Promptly,
-		sealing(tls.VersionTLS13, func(s *sealer) {
+	{
+		Name: "changes its keys without end",
+		Want: []Outcome{none("tls")}, Ends: Promptly, Bytes: 8 * memory, // the receiver's keys are most of it
+		Start: sealing(tls.VersionTLS13, func(s *sealer) {
 			for s.update() {
 			}
-		})),
+		}),
+	},
 	{
 		Name: "changes its keys ten times before each byte of its headers",
-		Want: []Outcome{none("tls")}, Ends: Promptly, Bytes: 8 * memory, // the receiver's keys are most of it
+		Want: []Outcome{none("tls")}, Ends: Promptly, Bytes: 8 * memory, // likewise
 		Start: sealing(tls.VersionTLS13, func(s *sealer) {
 			for ok := s.write(recordData, []byte("HTTP/1.1 200 OK\r\nX-Slow: ")); ok; ok = s.write(recordData, []byte("s")) {
 				for range 10 {
