@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -43,15 +42,18 @@ func (c *conn) answer() (h head, err error) {
 	return h, err
 }
 
+// usualHead is room for the head of most answers.
+const usualHead = 512
+
 // section reads one head, up to its empty line.
 func (c *conn) section() (h head, err error) {
-	if h.text, err = appendLine(nil, c.in); err != nil {
+	if h.text, err = appendLine(make([]byte, 0, usualHead), c.in); err != nil {
 		return h, err
 	}
 	if h.status = statusOf(h.text); h.status == 0 {
 		return h, errNoStatus
 	}
-	lines := lines{sound: isSound(h.text)}
+	lines := lines{sound: isSoundStatus(h.text)}
 	for {
 		begin := len(h.text)
 		h.text, err = appendLine(h.text, c.in)
@@ -78,17 +80,35 @@ func trimEnd(line []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 }
 
-// statusLine has more forms than HTTP allows (RFC 9112, 4), but never another word in place of the status.
-var statusLine = regexp.MustCompile(`^(?i:HTTP)/[0-9.]+[ \t]+([0-9]{3})[ \t\r\n]`)
-
-// statusOf is the status in a status line, 0 if there is none.
+// statusOf is the status in a status line, 0 if there is none. The line may have more forms than HTTP allows (RFC 9112,
+// 4), but no other word in place of the status.
 func statusOf(line []byte) int {
-	match := statusLine.FindSubmatch(line)
-	if match == nil {
+	const protocol = "HTTP/"
+	if len(line) < len(protocol) || !bytes.EqualFold(line[:len(protocol)], []byte(protocol)) {
 		return 0
 	}
-	status, _ := strconv.Atoi(string(match[1])) // three digits
-	return status
+	version := line[len(protocol):]
+	behind := bytes.TrimLeft(version, "0123456789.")
+	status := bytes.TrimLeft(behind, " \t")
+	if len(behind) == len(version) || len(status) == len(behind) || len(status) <= len("200") {
+		return 0
+	}
+	if !strings.ContainsRune(" \t\r\n", rune(status[len("200")])) {
+		return 0
+	}
+	n, err := strconv.ParseUint(string(status[:len("200")]), 10, 16) // which takes no sign
+	if err != nil {
+		return 0
+	}
+	return int(n)
+}
+
+// isSoundStatus reports whether a line with a status has it where HTTP/1.1 has it.
+func isSoundStatus(line []byte) bool {
+	const status = len("HTTP/1.1 ")
+	const end = status + len("200")
+	return bytes.HasPrefix(line, []byte("HTTP/1.1 ")) && len(line) > end && line[status] > ' ' &&
+		(line[end] == ' ' || line[end] == '\r') && isSound(line)
 }
 
 // lines are the header lines read so far.

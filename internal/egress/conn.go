@@ -36,6 +36,8 @@ type conn struct {
 	tls  *tls.Conn
 	said io.LimitedReader // the receiver's words inside TLS, as many as may still come
 	in   *bufio.Reader    // on said
+
+	whole bufio.Reader // for net/http: a head that was read, and in behind it
 }
 
 func newConn(raw net.Conn, config *tls.Config) *conn {
@@ -109,8 +111,8 @@ var posted = &http.Request{Method: http.MethodPost}
 
 // finish reads the rest of an answer that net/http finds the end of, within bounds, and reports whether it ended well.
 func (c *conn) finish(h head, deadline time.Time) bool {
-	whole := bufio.NewReader(io.MultiReader(bytes.NewReader(h.text), c.in))
-	res, err := http.ReadResponse(whole, posted) //nolint:bodyclose // closing would read a body to its end, however long
+	c.whole.Reset(io.MultiReader(bytes.NewReader(h.text), c.in))
+	res, err := http.ReadResponse(&c.whole, posted) //nolint:bodyclose // closing would read a body to its end
 	if err != nil || !endsByItself(res) {
 		return false
 	}
@@ -123,7 +125,7 @@ func (c *conn) finish(h head, deadline time.Time) bool {
 			return false
 		}
 	}
-	return whole.Buffered() == 0 && c.in.Buffered() == 0
+	return c.whole.Buffered() == 0 && c.in.Buffered() == 0
 }
 
 // endsByItself reports whether the answer has an end other than the connection's, within the bytes read
