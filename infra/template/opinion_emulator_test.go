@@ -213,6 +213,7 @@ var allowedReaches = map[string]bool{
 	"Inspect dynamodb:GetItem Endpoints: an endpoint":           true,
 	"Inspect dynamodb:GetItem Endpoints: operators' marks":      true,
 	"Inspect dynamodb:Query Backlog/by-due: everything":         true,
+	"Inspect dynamodb:Query DeadLetters/by-status: everything":  true,
 	"Inspect dynamodb:Query Endpoints: operators' marks":        true,
 	"Release dynamodb:BatchGetItem Endpoints: an endpoint":      true,
 	"Release dynamodb:BatchGetItem Endpoints: operators' marks": true,
@@ -234,6 +235,7 @@ var allowedReaches = map[string]bool{
 	"Webhooks dynamodb:GetItem Endpoints: sealed secret":        true,
 	"Webhooks dynamodb:Query Endpoints: everything":             true,
 	"Webhooks dynamodb:Query Endpoints: sealed secret":          true,
+	"Webhooks dynamodb:UpdateItem Endpoints: sealed secret":     true,
 	"Webhooks dynamodb:UpdateItem Endpoints: everything":        true,
 }
 

@@ -3,6 +3,7 @@
 package template
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -17,7 +18,7 @@ import (
 
 // request is the part of a call's body that IAM looks at.
 type request struct {
-	TableName, IndexName, KeyID, ReturnValues               string
+	TableName, IndexName, KeyID, ReturnValues, Select       string
 	QueueURL                                                string `json:"QueueUrl"`
 	LogGroupName, LogStreamName                             string
 	ProjectionExpression, KeyConditionExpression            string
@@ -123,11 +124,15 @@ func (r request) asks(action string) asked {
 	if action == "dynamodb:UpdateItem" && a.answer == "" {
 		a.answer = "NONE"
 	}
-	if reads.MatchString(action) {
+	switch {
+	case action == "dynamodb:Query" || action == "dynamodb:Scan":
+		// AWS's text on conditions: without the parameter, the key has the value ALL_ATTRIBUTES. That a projection changes
+		// it is nowhere said.
+		a.answer = cmp.Or(r.Select, "ALL_ATTRIBUTES")
+	case reads.MatchString(action) && r.ProjectionExpression != "": // of one item: no parameter Select
+		a.answer = "SPECIFIC_ATTRIBUTES"
+	case reads.MatchString(action):
 		a.answer = "ALL_ATTRIBUTES"
-		if r.ProjectionExpression != "" {
-			a.answer = "SPECIFIC_ATTRIBUTES"
-		}
 	}
 	return a
 }

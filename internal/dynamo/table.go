@@ -84,6 +84,15 @@ type query struct {
 	start     attributes
 }
 
+// selected says to IAM, too, that a projection is read: its key dynamodb:Select has the value ALL_ATTRIBUTES unless a
+// request says otherwise (AWS, "Using IAM policy conditions for fine-grained access control").
+func (q query) selected() types.Select {
+	if q.fields == "" {
+		return ""
+	}
+	return types.SelectSpecificAttributes
+}
+
 // query returns a page and the key behind which the next one begins.
 func (t table) query(ctx context.Context, q query) (items []attributes, last attributes, err error) {
 	if q.scan {
@@ -99,8 +108,9 @@ func (t table) query(ctx context.Context, q query) (items []attributes, last att
 func (t table) scan(ctx context.Context, q query) (items []attributes, last attributes, err error) {
 	out, err := t.client.Scan(ctx, &dynamodb.ScanInput{
 		TableName: &t.name, FilterExpression: optional(q.filter), ProjectionExpression: optional(q.fields),
-		ExpressionAttributeNames: names(q.filter, q.fields), ExpressionAttributeValues: q.values.encoded(),
-		ConsistentRead: aws.Bool(true), ExclusiveStartKey: q.start,
+		Select: q.selected(), ExpressionAttributeNames: names(q.filter, q.fields),
+		ExpressionAttributeValues: q.values.encoded(),
+		ConsistentRead:            aws.Bool(true), ExclusiveStartKey: q.start,
 	})
 	if err != nil {
 		return nil, nil, t.wrap(err)
@@ -146,7 +156,7 @@ func (t table) count(ctx context.Context, q query) (n int, err error) {
 func (t table) input(q query) *dynamodb.QueryInput {
 	in := &dynamodb.QueryInput{
 		TableName: &t.name, IndexName: optional(q.index), KeyConditionExpression: &q.condition,
-		FilterExpression: optional(q.filter), ProjectionExpression: optional(q.fields),
+		FilterExpression: optional(q.filter), ProjectionExpression: optional(q.fields), Select: q.selected(),
 		ExpressionAttributeNames: names(q.condition, q.filter, q.fields), ExpressionAttributeValues: q.values.encoded(),
 		ScanIndexForward: aws.Bool(!q.backwards), ConsistentRead: aws.Bool(q.index == "" && !q.behind),
 		ExclusiveStartKey: q.start,
