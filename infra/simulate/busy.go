@@ -76,13 +76,15 @@ func (b busy) scenario(rate float64) Scenario {
 	}
 }
 
-// lasts is the length of the attack: ten in turn have half a minute each, pulses go on, and retries come later.
+// lasts is the length of the attack. Pulses and retries come later than a minute, and ten in turn one after the other.
 func (b busy) lasts() time.Duration {
 	switch {
 	case b.inTurn:
 		return 5 * busyMinute
 	case b.fails > 0:
 		return 3 * busyMinute
+	case b.pulse > 4 && b.tenants > 1:
+		return 15 * busyMinute
 	case b.pulse > 0:
 		return 6 * busyMinute
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/herald-webhooks/herald/infra/internal/plot"
 )
 
 // The goals of isolation.
@@ -60,11 +62,11 @@ func (r Result) Problems() (problems []string) {
 		"%.2f %% of others' first attempts are late, wanted at most %.2f %%", 100*r.WorstDay, 100*r.mostLate())
 	misses(r.Wrongly > 0, "%d tenants of the others are slow", r.Wrongly)
 	misses(r.RetriesP99 > r.retriesLate(),
-		"others' retries are late by %s at p99, wanted at most %s", r.RetriesP99, retriesLate)
+		"others' retries are late by %s at p99, wanted at most %s", plot.Short(r.RetriesP99), retriesLate)
 	switch r.Kind {
 	case Honest:
 		misses(r.stopped.to == 0 && r.OwnP99 > ownLate,
-			"its own first attempts are late by %s at p99, wanted at most %s", r.OwnP99, ownLate)
+			"its own first attempts are late by %s at p99, wanted at most %s", plot.Short(r.OwnP99), ownLate)
 		misses(r.Slow && !strings.HasPrefix(r.Name, "six-seconds"), "it is slow")
 	case Outage:
 		misses(r.Left > 0, "%d deliveries of before the end of the outage wait", r.Left)
@@ -72,10 +74,18 @@ func (r Result) Problems() (problems []string) {
 	case Calm:
 		misses(r.Deaths > 0, "%d deliveries are dead", r.Deaths)
 	case Swept:
-		return append(problems, r.Busy.problems(r.tenants)...)
+		if !r.excepted() {
+			return append(problems, r.Busy.problems(r.tenants)...)
+		}
 	case Attack:
 	}
 	return problems
+}
+
+// excepted reports whether a swept attack has no goal but its figure: ten in turn that answer right before the attempt
+// timeout hold all processes ten times, and pulses into idle processes are over before there is anything to charge.
+func (s Scenario) excepted() bool {
+	return s.column == inTurn && s.Name == busy{took: slowest}.name() || s.column == idle
 }
 
 // problems are the goals that an attack by so many tenants misses.
@@ -90,16 +100,17 @@ func (b Busy) problems(tenants int) (problems []string) {
 	}
 	if b.Fast > 0 && b.Going > share {
 		problems = append(problems, fmt.Sprintf(
-			"%d attackers are not slow, and %.2f %% of others' first attempts are late in the end, wanted at most %.2f %%",
+			"%d of the attackers are not slow, and %.2f %% of others' first attempts are late then, wanted at most %.2f %%",
 			b.Fast, 100*b.Going, 100*share))
 	}
 	return problems
 }
 
-// retriesLate is how late the others' retries may be at p99. In a minute there are too few of them to tell.
+// retriesLate is how late the others' retries may be at p99. Swept attacks have too few of them to tell, except where
+// the attack is by retries.
 func (r Result) retriesLate() time.Duration {
 	switch {
-	case r.Name == "release-dead", r.Name == "tables", r.Kind == Swept && r.attack < 3*time.Minute:
+	case r.Name == "release-dead", r.Name == "tables", r.Kind == Swept && !strings.HasPrefix(r.Name, "failing-"):
 		return day
 	}
 	return retriesLate
