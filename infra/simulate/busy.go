@@ -163,27 +163,32 @@ func (b busy) events() float64 {
 // act publishes a tenant's part until it is slow: then its deliveries have a lane of their own.
 func (b busy) act(w *world, hooks []*hook) {
 	number := slices.IndexFunc(w.members, func(m member) bool { return m.hooks[0] == hooks[0] })
-	random := rand.New(rand.NewPCG(seed, uint64(1000+number))) //nolint:gosec // figures that can be repeated
 	b.await(w, number)
-	at := w.now()
+	if b.pulse > 0 {
+		b.pulses(w, hooks, number)
+		return
+	}
 	for range b.once / b.tenants {
 		w.fanOut(hooks)
 	}
+	random := rand.New(rand.NewPCG(seed, uint64(1000+number))) //nolint:gosec // figures that can be repeated
+	at := w.now()
 	for {
-		next := time.Minute
-		if b.pulse > 0 {
-			for n := range b.pulse {
-				if n%b.tenants == number {
-					w.fanOut(hooks)
-				}
-			}
-		} else {
-			next = time.Duration(random.ExpFloat64() / b.events() * float64(time.Second))
-		}
-		if at += next; at >= busyFrom+b.lasts() || b.sleeps(w, hooks, at) {
+		at += time.Duration(random.ExpFloat64() / b.events() * float64(time.Second))
+		if at >= busyFrom+b.lasts() || b.sleeps(w, hooks, at) {
 			return
 		}
-		if b.pulse == 0 {
+		w.fanOut(hooks)
+	}
+}
+
+// pulses publishes a tenant's part of the events that come at once each minute.
+func (b busy) pulses(w *world, hooks []*hook, number int) {
+	for at := w.now(); at < busyFrom+b.lasts(); at += time.Minute {
+		if b.sleeps(w, hooks, at) {
+			return
+		}
+		for n := number; n < b.pulse; n += b.tenants {
 			w.fanOut(hooks)
 		}
 	}
