@@ -25,6 +25,10 @@ var variants = map[string][]string{
 	"AlarmTopicArn":              {"AlarmTopicArn=arn:aws:sns:eu-central-1:111122223333:alarms"},
 	"Dashboard":                  {"Dashboard=false"},
 	"DeliverReservedConcurrency": {"DeliverReservedConcurrency=700"},
+	"DisableExecuteApiEndpoint": {
+		"DisableExecuteApiEndpoint=true", "DomainName=webhooks.example.com",
+		"CertificateArn=arn:aws:acm:eu-central-1:111122223333:certificate/0d",
+	},
 	"DomainName": {
 		"DomainName=webhooks.example.com", "CertificateArn=arn:aws:acm:eu-central-1:111122223333:certificate/0d",
 	},
@@ -37,6 +41,7 @@ var variants = map[string][]string{
 	"OtherReservedConcurrency":  {"OtherReservedConcurrency=10"},
 	"PermissionsBoundaryArn":    {"PermissionsBoundaryArn=arn:aws:iam::111122223333:policy/boundary"},
 	"PublisherAccounts":         {"PublisherAccounts=111122223333"},
+	"ReplicaRegions":            {"MultiRegionKeys=yes", "ReplicaRegions=eu-west-1,eu-west-2"},
 	"VpcSubnetIds":              {"VpcSubnetIds=subnet-0a1b2c3d,subnet-1a1b2c3d", "VpcSecurityGroupIds=sg-0a1b2c3d"},
 }
 
