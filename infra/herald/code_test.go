@@ -39,7 +39,7 @@ func sumOf(code, name string) string {
 	return fmt.Sprintf("%x  %s\n", sha256.Sum256([]byte(code)), name)
 }
 
-// Whoever may write to the bucket can exchange an archive between its upload and the deployment.
+// A writer of the bucket can exchange an archive between its upload and the deployment.
 func TestCode_isComparedWithThePackage(t *testing.T) {
 	sums := sumOf("d", "deliver-0a.zip") + sumOf("tool", "herald_linux_amd64") + sumOf("i", "inspect-0b.zip") +
 		sumOf("", "template.yaml")

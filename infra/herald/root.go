@@ -16,8 +16,8 @@ func (a *app) root() *cli.Command {
 		Name:  "herald",
 		Usage: "look at a stack of Herald and act on it",
 		Description: "What you may do is decided by IAM: attach the stack's policy InstanceManagers, Deleters to\n" +
-			"delete for good, and KeyIssuers for keys and imports. Your ARN is logged with every request;\n" +
-			"CloudTrail has the proof.\n" +
+			"delete for good, and KeyIssuers for keys and imports. Your ARN goes with every request; the\n" +
+			"proof is in CloudTrail, if its data events are on.\n" +
 			"Exit codes: 0 done, 1 failed, 2 usage, 3 unhealthy or done in part, 4 denied.",
 		Version:               config.Version,
 		EnableShellCompletion: true,

@@ -81,7 +81,7 @@ func TestStack_find_namesTheStacksThatThereAre(t *testing.T) {
 	}
 }
 
-// Secrets and events go where the outputs say. Whoever makes a stack writes its outputs as he likes.
+// Secrets and events go where the outputs say, and the maker of a stack writes them.
 func TestStack_find_refusesWhatIsNotInTheAccount(t *testing.T) {
 	const (
 		ours, inspect = "Product=Herald 1.0.0", "InspectFunctionName=h-inspect"

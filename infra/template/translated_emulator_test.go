@@ -99,8 +99,8 @@ func TestOnlyTheirRolesUseTheKeys(t *testing.T) {
 // uses finds actions that read or write with a key, or let others do so.
 var uses = regexp.MustCompile(`\*|Decrypt|Encrypt|DataKey|CreateGrant|ReplicateKey`)
 
-// Whoever replicates a key chooses the policy of the replica, which opens what the key has sealed. A Region has one
-// replica of a key at most.
+// The caller who replicates a key chooses the policy of the replica, which opens what the key has sealed. A Region has
+// one replica of a key at most.
 func TestKeysAreReplicatedOnlyIntoTheRegionsThatAreNamed(t *testing.T) {
 	for name, row := range map[string]struct {
 		parameters []string

@@ -117,8 +117,8 @@ func (c *cloudFormation) parameters() map[string]string {
 	return all
 }
 
-// Its address is public: whoever calls it without the secret is refused, and uses up the receiver's share alone.
-func TestStartOnAWS_makesAReceiverThatNobodyElseCanUse(t *testing.T) {
+// Its address is public: a caller without the secret is refused, and uses up the receiver's share alone.
+func TestStartOnAWS_makesAReceiverThatNoOtherCanUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for unreserved, want := range map[int]string{1000: "100", 200: "100", 199: "0", 10: "0", 0: "0"} {
 			one, two := &cloudFormation{unreserved: unreserved}, &cloudFormation{unreserved: unreserved}

@@ -89,7 +89,7 @@ func (p Prober) Try(ctx context.Context, function string, calls []Call) (codes [
 const probesWork = 5 * time.Minute
 
 // codeOf is the archive of a probe that makes the calls, with the names of resources, until a moment. Its calls are in
-// its code, so that whoever may invoke it can have it do nothing else.
+// its code, so that no caller can have it do anything else.
 func codeOf(calls []Call, physical map[string]string, until time.Time) ([]byte, error) {
 	type try struct {
 		Action string         `json:"action"`

@@ -83,7 +83,7 @@ func (k *kept) Do(r *http.Request) (*http.Response, error) {
 	return k.lambdas.Do(r)
 }
 
-// Whoever may invoke functions of the account finds nothing to say to a probe: the calls are in its code.
+// A caller with the right to invoke functions of the account can tell a probe nothing: the calls are in its code.
 func TestProbe_hasItsCallsInItsCodeForFiveMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := []Call{

@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +61,16 @@ func advancedOf(more ...types.AdvancedFieldSelector) cloudtrail.GetEventSelector
 	}}}
 }
 
+// advancedBut is the selector without one of its fields.
+func advancedBut(name string) cloudtrail.GetEventSelectorsOutput {
+	of := advancedOf()
+	selector := &of.AdvancedEventSelectors[0]
+	selector.FieldSelectors = slices.DeleteFunc(selector.FieldSelectors, func(f types.AdvancedFieldSelector) bool {
+		return *f.Field == name
+	})
+	return of
+}
+
 func field(name string) types.AdvancedFieldSelector { return types.AdvancedFieldSelector{Field: &name} }
 
 // Each row is what a trail records, and of which functions it does not record the callers.
@@ -93,6 +104,8 @@ func TestProof_namesTheFunctionsWithoutOne(t *testing.T) {
 			basicOf(types.ReadWriteTypeAll, functionType, strings.TrimSuffix(inspectARN, "-inspect")), both,
 		},
 		"advanced, all functions":           {advancedOf(), ""},
+		"advanced, no category":             {advancedBut("eventCategory"), both},
+		"advanced, any resource":            {advancedBut("resources.type"), both},
 		"advanced, another category":        {advancedOf(withEquals("eventCategory", "Management")), both},
 		"advanced, one function":            {advancedOf(arns(equals(replayARN))), "herald-inspect"},
 		"advanced, both functions":          {advancedOf(arns(equals(replayARN, inspectARN))), ""},

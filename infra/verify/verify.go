@@ -172,8 +172,8 @@ func (r *run) eventually(ctx context.Context, what string, check client.Check) e
 // issueKey makes the run a client of its tenant.
 func (r *run) issueKey(ctx context.Context) error {
 	var key apikeys.IssuedKey
-	whose := map[string]any{"tenant_id": r.id, "description": keyNote}
-	if err := r.Client.Operate(ctx, "apikeys", "issue", whose, &key); err != nil {
+	request := map[string]any{"tenant_id": r.id, "description": keyNote}
+	if err := r.Client.Operate(ctx, "apikeys", "issue", request, &key); err != nil {
 		return err
 	}
 	r.tenant, r.issued = r.Client.As(r.id, key.APIKey), append(r.issued, key.KeyID)

@@ -75,8 +75,8 @@ func TestRun_namesTheBrokenLink(t *testing.T) {
 	c.Patience = 10 * time.Second
 	for _, tenant := range []string{verify.Tenant, verify.Noisy} { // what a run leaves that was killed
 		var key apikeys.IssuedKey
-		whose := map[string]any{"tenant_id": tenant, "description": "herald verify"}
-		if err := c.Client.Operate(t.Context(), "apikeys", "issue", whose, &key); err != nil {
+		request := map[string]any{"tenant_id": tenant, "description": "herald verify"}
+		if err := c.Client.Operate(t.Context(), "apikeys", "issue", request, &key); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := c.Client.As(tenant, key.APIKey).CreateEndpoint(t.Context(), c.Receiver.URL()+"/left", "*"); err != nil {

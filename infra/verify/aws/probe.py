@@ -1,6 +1,6 @@
 # Makes the calls of calls.json, which herald verify packs with this file, with the role that the function holds, and
 # returns AWS's code for each, "" for none. What the function is invoked with is ignored, and after a moment it refuses
-# to work: whoever may invoke it learns and does no more than verify.
+# to work: a caller learns and does no more than verify.
 import json
 import os
 import time
