@@ -27,8 +27,8 @@ const (
 	costLookup = 60  // a name in a map
 	costSort   = 250 // a name in its place
 	costNumber = 250 // a number
-	costMatch  = 200 // a pattern, before its first byte
-	costStep   = 10  // a byte and an instruction of a pattern
+	costMatch  = 200 // a pattern
+	costStep   = 10  // a place of a text, and an instruction of a pattern
 	costDivide = 1500
 	costSeen   = 4 // an item or a name that is kept in mind as evaluated
 )

@@ -82,7 +82,11 @@ func hostile() map[string]struct{ schema, data string } {
 		"a pattern of words":           {`{"pattern":"[a-z]+ [a-z]+ [a-z]+$"}`, text("ab ")},
 		"a pattern of many characters": {`{"pattern":"(\\p{L}|\\p{N})*\\p{P}$"}`, text("é")},
 		"a pattern for each item":      {`{"items":{"pattern":"^[a-z]{1,8}$"}}`, fill(func(int) string { return `"ab"` })},
-		"lengths":                      {`{"items":{"minLength":0,"maxLength":9}}`, fill(func(int) string { return `""` })},
+		"empty texts":                  {`{"items":{"pattern":"(x?){1,1000}$"}}`, fill(func(int) string { return `""` })},
+		"empty names": {
+			`{"items":{"patternProperties":{"((a?b?){0,100}c?){0,10}$":{}}}}`, fill(func(int) string { return `{"":0}` }),
+		},
+		"lengths": {`{"items":{"minLength":0,"maxLength":9}}`, fill(func(int) string { return `""` })},
 		"branches": {
 			`{"items":{"anyOf":[` + repeat(60, func(i int) string { return fmt.Sprintf(`{"const":%d}`, i+10) }) + `,{}]}}`,
 			fill(func(int) string { return "1" }),
@@ -155,6 +159,43 @@ func TestSchema_Worst_boundsEveryCheck(t *testing.T) {
 		spent, _ := s.Check([]byte(row.data), NoLimit)
 		if most, at := s.Worst(len(row.data)); spent > most {
 			t.Errorf("%s costs %d, more than the %d because of %s", name, spent, most, at)
+		}
+	}
+}
+
+// A pattern looks at what is before the first character and after the last one, too: an empty text is no gift.
+func TestPattern_takesItsStepsAtEveryPlaceOfAText(t *testing.T) {
+	const form = "(x?){1,500}$"
+	p, err := newPattern(form, "/pattern")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, schema := range map[string]string{
+		"a text":                      `{"items":{"pattern":"` + form + `"}}`,
+		"a bounded text":              `{"items":{"maxLength":1,"pattern":"` + form + `"}}`,
+		"a name of propertyNames":     `{"items":{"propertyNames":{"pattern":"` + form + `"}}}`,
+		"a name of patternProperties": `{"items":{"patternProperties":{"` + form + `":{}}}}`,
+	} {
+		s, err := Compile(schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for length := range 2 {
+			item := quoted(strings.Repeat("x", length))
+			if strings.HasPrefix(name, "a name") {
+				item = "{" + item + ":0}"
+			}
+			data := "[" + repeat(9, func(int) string { return item }) + "]"
+			spent, err := s.Check([]byte(data), NoLimit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if least := 9 * costStep * p.steps * Cost(length+1); spent < least {
+				t.Errorf("%s of %d characters: nine cost %d, less than the %d of their steps", name, length, spent, least)
+			}
+			if most, _ := s.Worst(len(data)); spent > most {
+				t.Errorf("%s of %d characters: nine cost %d, above their bound %d", name, length, spent, most)
+			}
 		}
 	}
 }

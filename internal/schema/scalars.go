@@ -166,7 +166,8 @@ func compileLength(s *scope, value any, at string, fits func(length, limit int) 
 	return nil
 }
 
-// pattern is a regular expression, and the steps that it takes for a byte at most: its instructions.
+// pattern is a regular expression, and the steps that it takes at most at each place of a text, before its first byte
+// and after each: its instructions.
 type pattern struct {
 	form  *regexp.Regexp
 	steps Cost
@@ -189,10 +190,10 @@ func newPattern(text, at string) (pattern, error) {
 }
 
 func (p pattern) matches(r *run, text string) bool {
-	return r.spend(costMatch+costStep*p.steps*Cost(len(text))) && p.form.MatchString(text)
+	return r.spend(costMatch+costStep*p.steps*Cost(len(text)+1)) && p.form.MatchString(text)
 }
 
-// rate is what a byte costs at most.
+// rate is what a byte of JSON costs at most: a text has two more bytes, its quotation marks.
 func (p pattern) rate() float64 { return float64(costMatch + costStep*p.steps) }
 
 func compilePattern(s *scope, value any, at string) error {
@@ -218,5 +219,5 @@ func (p pattern) bound(at string, characters float64) bound {
 	if math.IsInf(characters, 1) {
 		return always(at, Cost(p.rate()))
 	}
-	return capped(at, p.rate(), costMatch+float64(costStep*p.steps)*utf8.UTFMax*characters)
+	return capped(at, p.rate(), costMatch+float64(costStep*p.steps)*(utf8.UTFMax*characters+1))
 }
