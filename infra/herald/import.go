@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net/netip"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -67,7 +66,8 @@ func importLines(content []byte) (lines []importLine, err error) {
 		if err := json.Unmarshal(text, &of); err != nil {
 			return nil, fail(exitUsage, "line %d: %s", number, badLine(err, text))
 		}
-		if url, err := anyURL.Normalise(of.URL); err == nil {
+		// URLs are told apart as the function does it, and it is left to the function to refuse one.
+		if url, err := endpoint.AnyAddress.Normalise(of.URL); err == nil {
 			of.URL = url
 		}
 		key := of.TenantID + " " + of.URL
@@ -97,11 +97,6 @@ func badLine(err error, text []byte) string {
 		return safe(d.TopLevel()) + ": must be a string"
 	}
 	return "must be a JSON object"
-}
-
-// anyURL tells URLs apart as the function does, and leaves it to the function to refuse one.
-var anyURL = endpoint.URLPolicy{
-	Addr: func(netip.Addr) bool { return true }, Port: func(uint16) bool { return true },
 }
 
 // moveIn checks every line, and then creates the endpoints that are not there yet, if every line can be imported.

@@ -1,10 +1,7 @@
 package egress
 
 import (
-	"cmp"
 	"fmt"
-	"net"
-	"net/netip"
 	"net/url"
 	"strings"
 
@@ -14,14 +11,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/recent"
 )
-
-// forms refuses the URL forms that are refused when an endpoint is written (localhost, single
-// labels, numbers posing as hosts, user info …): a stored URL may be older than a rule.
-// Addresses and ports are left to the dialler, which has reasons of their own for them.
-var forms = endpoint.URLPolicy{
-	Addr: func(netip.Addr) bool { return true },
-	Port: func(uint16) bool { return true },
-}
 
 // target is a URL as an exchange needs it.
 type target struct {
@@ -46,7 +35,10 @@ func (t *targets) get(raw string) *target {
 }
 
 func parse(raw string) *target {
-	stored, err := forms.Normalise(raw)
+	// What is refused when an endpoint is written (localhost, single labels, numbers posing as hosts, user info …) is
+	// refused here, too: a stored URL may be older than a rule. The dialler refuses addresses and ports, and says
+	// why.
+	stored, err := endpoint.AnyAddress.Normalise(raw)
 	if err != nil {
 		return nil
 	}
@@ -57,7 +49,7 @@ func parse(raw string) *target {
 	}
 	written := strings.TrimPrefix(stored, "https://"+u.Host) // net/url might write a path in another way
 	return &target{
-		address: net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443")),
+		address: endpoint.Address(u),
 		host:    u.Hostname(),
 		head:    "POST " + written + " HTTP/1.1\r\nHost: " + u.Host + "\r\n",
 	}

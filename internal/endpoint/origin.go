@@ -8,17 +8,22 @@ import (
 	"net/url"
 )
 
-// anywhere is the policy of a URL's form alone.
-var anywhere = URLPolicy{
+// AnyAddress is the policy of a URL's form alone: addresses and ports are left to others.
+var AnyAddress = URLPolicy{
 	Addr: func(netip.Addr) bool { return true },
 	Port: func(uint16) bool { return true },
 }
 
-// Origin returns where the requests to a URL go, "https://example.com:443": its scheme, its host as it is stored, and
-// its port, the default one too. URLs have one origin if, and only if, their requests go to one host and port. The
-// error of a URL that cannot be dialled says why.
+// Address returns the host and port that are dialled for a URL in its stored form, "example.com:443".
+func Address(stored *url.URL) string {
+	return net.JoinHostPort(stored.Hostname(), cmp.Or(stored.Port(), "443"))
+}
+
+// Origin returns where the requests to a URL go, "https://example.com:443": its scheme, and the host and port that are
+// dialled. URLs have one origin if, and only if, their requests go to one host and port. The error of a URL that cannot
+// be dialled says why.
 func Origin(raw string) (string, error) {
-	stored, err := anywhere.Normalise(raw)
+	stored, err := AnyAddress.Normalise(raw)
 	if err != nil {
 		return "", fmt.Errorf("the URL %w", err)
 	}
@@ -26,5 +31,5 @@ func Origin(raw string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading the origin of a URL: %w", errForm) // the error would quote the URL
 	}
-	return u.Scheme + "://" + net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443")), nil
+	return u.Scheme + "://" + Address(u), nil
 }
