@@ -100,8 +100,7 @@ func (b Busy) problems(tenants int) (problems []string) {
 	}
 	if b.Fast > 0 && b.Going > share {
 		problems = append(problems, fmt.Sprintf(
-			"%d of the attackers are not slow, and %.2f %% of others' first attempts are late then, wanted at most %.2f %%",
-			b.Fast, 100*b.Going, 100*share))
+			"%d attackers are not slow, and %.2f %% are late then, wanted at most %.2f %%", b.Fast, 100*b.Going, 100*share))
 	}
 	return problems
 }

@@ -57,17 +57,17 @@ func TestStats_keepTheFirst2xxAfterAnOutage(t *testing.T) {
 func TestProblems_nameTheGoalThatIsMissed(t *testing.T) {
 	good := Result{Scenario{Name: "hang", Kind: Attack, Length: day}, Figures{RetriesP99: time.Second}}
 	for want, change := range map[string]func(*Result){
-		"":                   func(*Result) {},
-		"lost":               func(r *Result) { r.Lost = 1 },
-		"first attempts":     func(r *Result) { r.WorstDay = 0.003 },
-		"retries":            func(r *Result) { r.RetriesP99 = 6 * time.Second },
-		"is slow":            func(r *Result) { r.Kind, r.Slow = Honest, true },
-		"its own":            func(r *Result) { r.Kind, r.OwnP99 = Honest, 2*time.Second },
-		"dead":               func(r *Result) { r.Kind, r.Deaths = Outage, 1 },
-		"of the others":      func(r *Result) { r.Wrongly = 1 },
-		"for 41.0 s":         func(r *Result) { r.Kind, r.Busy.Seconds, r.tenants = Swept, 41, 1 },
-		"for 109.0 s":        func(r *Result) { r.Kind, r.Busy.Seconds, r.tenants = Swept, 109, 10 },
-		"3 of the attackers": func(r *Result) { r.Kind, r.Busy.Fast, r.Busy.Going, r.tenants = Swept, 3, 0.006, 10 },
+		"":               func(*Result) {},
+		"lost":           func(r *Result) { r.Lost = 1 },
+		"first attempts": func(r *Result) { r.WorstDay = 0.003 },
+		"retries":        func(r *Result) { r.RetriesP99 = 6 * time.Second },
+		"is slow":        func(r *Result) { r.Kind, r.Slow = Honest, true },
+		"its own":        func(r *Result) { r.Kind, r.OwnP99 = Honest, 2*time.Second },
+		"dead":           func(r *Result) { r.Kind, r.Deaths = Outage, 1 },
+		"of the others":  func(r *Result) { r.Wrongly = 1 },
+		"for 41.0 s":     func(r *Result) { r.Kind, r.Busy.Seconds, r.tenants = Swept, 41, 1 },
+		"for 109.0 s":    func(r *Result) { r.Kind, r.Busy.Seconds, r.tenants = Swept, 109, 10 },
+		"3 attackers":    func(r *Result) { r.Kind, r.Busy.Fast, r.Busy.Going, r.tenants = Swept, 3, 0.006, 10 },
 	} {
 		r := good
 		change(&r)
