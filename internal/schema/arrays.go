@@ -125,12 +125,12 @@ type contains struct {
 	none, tooFew, tooMany string // the places
 }
 
-func (c contains) check(r *run, v any, s seen) string {
+func (c contains) check(r *run, v any, evaluated seen) string {
 	items, ok := v.([]any)
 	if !ok {
 		return ""
 	}
-	found := c.count(r, items, s)
+	found := c.count(r, items, evaluated)
 	switch {
 	case found == 0 && c.least > 0:
 		return c.none
@@ -143,14 +143,14 @@ func (c contains) check(r *run, v any, s seen) string {
 }
 
 // count stops as soon as the answer is known, unless each match is to be marked.
-func (c contains) count(r *run, items []any, s seen) (found int) {
+func (c contains) count(r *run, items []any, evaluated seen) (found int) {
 	for i, item := range items {
-		if !r.spend(costRule) || s == nil && c.most < 0 && found >= c.least {
+		if !r.spend(costRule) || evaluated == nil && c.most < 0 && found >= c.least {
 			break
 		}
 		if r.apply(c.of, item, nil) == "" {
 			found++
-			s.mark(i)
+			evaluated.mark(i)
 		}
 	}
 	return found

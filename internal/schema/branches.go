@@ -2,9 +2,9 @@ package schema
 
 func compileAllOf(s *scope, value any, at string) error {
 	return compileBranches(s, value, at, func(nodes []*node) rule {
-		return func(r *run, v any, s seen) string {
+		return func(r *run, v any, evaluated seen) string {
 			for _, n := range nodes {
-				if at := r.inPlace(n, v, s); at != "" {
+				if at := r.inPlace(n, v, evaluated); at != "" {
 					return at
 				}
 			}
@@ -15,14 +15,15 @@ func compileAllOf(s *scope, value any, at string) error {
 
 func compileAnyOf(s *scope, value any, at string) error {
 	return compileBranches(s, value, at, func(nodes []*node) rule {
-		return func(r *run, v any, s seen) string {
+		return func(r *run, v any, evaluated seen) string {
 			found := false
 			for _, n := range nodes {
-				if r.inPlace(n, v, s) != "" {
+				if r.inPlace(n, v, evaluated) != "" {
 					continue
 				}
-				if found = true; s == nil {
-					break // all are asked only for what they evaluate
+				found = true
+				if evaluated == nil {
+					break // the others are asked only for what they evaluate
 				}
 			}
 			return unless(found, at)
@@ -32,10 +33,10 @@ func compileAnyOf(s *scope, value any, at string) error {
 
 func compileOneOf(s *scope, value any, at string) error {
 	return compileBranches(s, value, at, func(nodes []*node) rule {
-		return func(r *run, v any, s seen) string {
+		return func(r *run, v any, evaluated seen) string {
 			found := 0
 			for _, n := range nodes {
-				if r.inPlace(n, v, s) == "" {
+				if r.inPlace(n, v, evaluated) == "" {
 					found++
 				}
 				if found > 1 {
@@ -82,30 +83,33 @@ func compileNot(s *scope, value any, at string) error {
 	return nil
 }
 
-// anything is a schema that every value matches.
-var anything = &node{}
+// branch compiles the schema of a keyword. Without the keyword, every value matches.
+func (s *scope) branch(keyword string) (*node, error) {
+	value, ok := s.of.get(keyword)
+	if !ok {
+		return &node{}, nil
+	}
+	return compile(value, pointer(s.at, keyword))
+}
 
 func compileIf(s *scope, value any, at string) error {
 	condition, err := compile(value, at)
 	if err != nil {
 		return err
 	}
-	then, otherwise := anything, anything
-	if value, ok := s.of.get("then"); ok {
-		if then, err = compile(value, pointer(s.at, "then")); err != nil {
-			return err
-		}
+	then, err := s.branch("then")
+	if err != nil {
+		return err
 	}
-	if value, ok := s.of.get("else"); ok {
-		if otherwise, err = compile(value, pointer(s.at, "else")); err != nil {
-			return err
-		}
+	otherwise, err := s.branch("else")
+	if err != nil {
+		return err
 	}
-	s.add(func(r *run, v any, s seen) string {
-		if r.inPlace(condition, v, s) == "" {
-			return r.inPlace(then, v, s)
+	s.add(func(r *run, v any, evaluated seen) string {
+		if r.inPlace(condition, v, evaluated) == "" {
+			return r.inPlace(then, v, evaluated)
 		}
-		return r.inPlace(otherwise, v, s)
+		return r.inPlace(otherwise, v, evaluated)
 	}, onTheSame(at, condition, then, otherwise).and(once(at, costValue)))
 	return nil
 }
@@ -119,7 +123,7 @@ func compileDependentSchemas(s *scope, value any, at string) error {
 	for i, name := range names {
 		named[name] = nodes[i]
 	}
-	s.add(func(r *run, v any, s seen) string {
+	s.add(func(r *run, v any, evaluated seen) string {
 		o, ok := v.(*object)
 		if !ok {
 			return ""
@@ -129,7 +133,7 @@ func compileDependentSchemas(s *scope, value any, at string) error {
 				return at
 			}
 			if n := named[name]; n != nil {
-				if at := r.inPlace(n, v, s); at != "" {
+				if at := r.inPlace(n, v, evaluated); at != "" {
 					return at
 				}
 			}
@@ -161,73 +165,63 @@ func (r *run) nothingSeen(v any) seen {
 }
 
 // inPlace holds a value against a further schema for it. What a schema that matches has evaluated, counts.
-func (r *run) inPlace(n *node, v any, s seen) string {
-	if s == nil {
+func (r *run) inPlace(n *node, v any, evaluated seen) string {
+	if evaluated == nil {
 		return r.apply(n, v, nil)
 	}
-	if !r.spend(costSeen * Cost(len(s))) {
+	if !r.spend(costSeen * Cost(len(evaluated))) {
 		return n.at
 	}
-	inner := make(seen, len(s))
+	inner := make(seen, len(evaluated))
 	at := r.apply(n, v, inner)
 	if at != "" {
 		return at
 	}
 	for i, marked := range inner {
-		s[i] = s[i] || marked
+		evaluated[i] = evaluated[i] || marked
 	}
 	return ""
 }
 
 func compileUnevaluatedItems(s *scope, value any, at string) error {
-	n, err := compile(value, at)
-	if err != nil {
-		return err
-	}
-	s.tracks = true
-	s.add(func(r *run, v any, s seen) string {
+	return compileUnevaluated(s, value, at, "maxItems", func(v any) []any {
 		items, _ := v.([]any)
-		for i, item := range items {
-			if !r.spend(costRule) {
-				return at
-			}
-			if s[i] {
-				continue
-			}
-			if at := r.apply(n, item, nil); at != "" {
-				return at
-			}
-			s.mark(i)
-		}
-		return ""
-	}, n.bound.times(s.most("maxItems")).and(always(at, costSeen+costRule)))
-	return nil
+		return items
+	})
 }
 
 func compileUnevaluatedProperties(s *scope, value any, at string) error {
+	return compileUnevaluated(s, value, at, "maxProperties", func(v any) []any {
+		o, ok := v.(*object)
+		if !ok {
+			return nil
+		}
+		return o.values
+	})
+}
+
+// compileUnevaluated holds those of a value's parts against a schema that no other keyword has evaluated. most is the
+// keyword that bounds their number.
+func compileUnevaluated(s *scope, value any, at, most string, parts func(any) []any) error {
 	n, err := compile(value, at)
 	if err != nil {
 		return err
 	}
 	s.tracks = true
-	s.add(func(r *run, v any, s seen) string {
-		o, ok := v.(*object)
-		if !ok {
-			return ""
-		}
-		for i, value := range o.values {
+	s.add(func(r *run, v any, evaluated seen) string {
+		for i, part := range parts(v) {
 			if !r.spend(costRule) {
 				return at
 			}
-			if s[i] {
+			if evaluated[i] {
 				continue
 			}
-			if at := r.apply(n, value, nil); at != "" {
+			if at := r.apply(n, part, nil); at != "" {
 				return at
 			}
-			s.mark(i)
+			evaluated.mark(i)
 		}
 		return ""
-	}, n.bound.times(s.most("maxProperties")).and(always(at, costSeen+costRule)))
+	}, n.bound.times(s.most(most)).and(always(at, costSeen+costRule)))
 	return nil
 }

@@ -17,21 +17,22 @@ type node struct {
 }
 
 // rule checks a value, and returns the place of the keyword that it violates, "" for none.
-type rule func(r *run, v any, s seen) string
+type rule func(r *run, v any, evaluated seen) string
 
-// apply holds a value against a schema. s belongs to this schema, and is nil where no
-// keyword asks what was evaluated.
-func (r *run) apply(n *node, v any, s seen) string {
+// apply holds a value against a schema, and marks what the schema has evaluated. evaluated is nil where no keyword asks
+// for that.
+func (r *run) apply(n *node, v any, evaluated seen) string {
 	if !r.spend(costValue+costRule*Cost(len(n.rules))) || n.never {
 		return n.at
 	}
-	if n.tracks && s == nil {
-		if s = r.nothingSeen(v); r.over() {
-			return n.at
-		}
+	if n.tracks && evaluated == nil {
+		evaluated = r.nothingSeen(v)
+	}
+	if r.over() {
+		return n.at
 	}
 	for _, check := range n.rules {
-		if at := check(r, v, s); at != "" || r.over() {
+		if at := check(r, v, evaluated); at != "" || r.over() {
 			return at
 		}
 	}
@@ -80,7 +81,7 @@ type keyword struct {
 // only describe.
 func keywords() []keyword {
 	return []keyword{
-		{"$ref", noReference}, {"$dynamicRef", noReference}, {"$recursiveRef", noReference},
+		{"$ref", noReference}, {"$dynamicRef", noReference},
 		{"type", compileType}, {"const", compileConst}, {"enum", compileEnum},
 		{"minimum", compileMinimum}, {"exclusiveMinimum", compileExclusiveMinimum},
 		{"maximum", compileMaximum}, {"exclusiveMaximum", compileExclusiveMaximum}, {"multipleOf", compileMultipleOf},

@@ -168,7 +168,7 @@ func (m *members) readPatterns(s *scope) (b bound, err error) {
 	return b, nil
 }
 
-func (m members) check(r *run, v any, s seen) string {
+func (m members) check(r *run, v any, evaluated seen) string {
 	o, ok := v.(*object)
 	if !ok {
 		return ""
@@ -182,7 +182,7 @@ func (m members) check(r *run, v any, s seen) string {
 			return at
 		}
 		if known {
-			s.mark(i)
+			evaluated.mark(i)
 		}
 	}
 	return ""
