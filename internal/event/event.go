@@ -62,7 +62,7 @@ type message struct {
 }
 
 // Decode reads the body of a message on EventsQueue. messageID is the SQS message id, which
-// serves where the event has no id of its own. The error is always an *Invalid.
+// serves where the event has no id. The error is always an *Invalid.
 func Decode(body []byte, messageID string) (Event, error) {
 	e := Event{ID: messageID}
 	refuse := func(field, format string, args ...any) (Event, error) {

@@ -1,9 +1,9 @@
 // Package signature signs deliveries with HMAC-SHA256 (infra/docs/spec.md, "Delivery signing"), makes the signing
 // secrets, and reads other senders'.
 //
-// It promises: the signed content is id + "." + timestamp + "." + body, the key of a secret of ours is its text
-// exactly as issued (prefix included), and the header value starts with the scheme version "v1,". It never parses the
-// body and never keeps a secret.
+// It promises: the signed content is id + "." + timestamp + "." + body, the key of a secret that Herald made is its
+// text exactly as issued (prefix included), and the header value starts with the scheme version "v1,". It never parses
+// the body and never keeps a secret.
 package signature
 
 import (

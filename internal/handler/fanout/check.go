@@ -84,6 +84,7 @@ func (h *Handler) match(t *task, limit schema.Cost) (spent schema.Cost, err erro
 func (h *Handler) judge(t *task, err error) {
 	var mismatch *schema.Mismatch
 	switch {
+	case err == nil:
 	case !errors.As(err, &mismatch):
 		t.err = err
 	case h.SchemaCheck == checkReject:

@@ -51,7 +51,7 @@ type Handler struct {
 	Deliveries    Sender           // DeliveryQueue
 	SlowQueue     Sender           // for slow tenants
 	Rejected      Sender           // EventsDeadLetterQueue
-	Sample        telemetry.Sample // of events that were fanned out and have a line of their own
+	Sample        telemetry.Sample // of events that were fanned out and have a line each
 	Log           *slog.Logger
 	Metrics       *telemetry.Metrics
 	MaxReceives   int // of an event, before SQS moves it to EventsDeadLetterQueue
@@ -75,7 +75,7 @@ type task struct {
 	bad    *event.Invalid
 	sends  int   // deliveries made of it
 	reused bool  // an event of another content had its id before
-	err    error // a fault of ours: the message is received again
+	err    error // an internal fault: the message is received again
 
 	mismatch  string // of its data with its schema, where that is only reported
 	unchecked bool   // it is delivered, and its data was not checked: that would have taken too long

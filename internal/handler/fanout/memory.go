@@ -9,8 +9,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/recent"
 )
 
-// reasonReused marks an event that reuses the id of an event with another content. It is delivered all
-// the same: its deliveries have ids of their own.
+// reasonReused marks an event that reuses the id of an event with another content. It is delivered,
+// with other delivery ids than the first.
 const reasonReused = "event_id_reused"
 
 // remembered is how many events and tenants a process remembers.

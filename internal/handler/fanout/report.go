@@ -75,7 +75,7 @@ func (h *Handler) report(ctx context.Context, t *task) {
 	h.Log.LogAttrs(ctx, level, "event", attrs...)
 }
 
-// oddities are the reasons for a line about an event that is delivered all the same. Each is counted.
+// oddities are the reasons for a line about an event that is delivered nevertheless. Each is counted.
 func (h *Handler) oddities(t *task) (reasons []string) {
 	if t.reused {
 		h.Metrics.Count("EventIdsReused", 1)
