@@ -15,7 +15,7 @@ import (
 
 var (
 	command  = regexp.MustCompile("(?m)(?:^ *|`|\\$\\()aws ([a-z0-9-]+) ([a-z0-9-]+)([^`\\n|]*)")
-	option   = regexp.MustCompile(`--([a-z-]+)`)
+	option   = regexp.MustCompile(`--([a-z0-9-]+)`)
 	cliAlone = regexp.MustCompile(`aws (s3 |cloudformation deploy|logs tail|dynamodb wait)`) // not of an API
 )
 

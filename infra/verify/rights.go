@@ -17,8 +17,11 @@ type Call struct {
 
 // The calls name items that are not there.
 const (
-	tenantKey   = `{"tenant_id":{"S":"` + Tenant + `"},"endpoint_id":{"S":"none"}}`
-	marksKey    = `{"tenant_id":{"S":"marks#` + Tenant + `"},"endpoint_id":{"S":"#marks"}}`
+	tenantKey = `{"tenant_id":{"S":"` + Tenant + `"},"endpoint_id":{"S":"none"}}`
+	marksKey  = `{"tenant_id":{"S":"marks#` + Tenant + `"},"endpoint_id":{"S":"#marks"}}`
+	// Of a Query and a Scan, IAM knows what is read by this alone.
+	selected    = `,"Select":"SPECIFIC_ATTRIBUTES"`
+	sealed      = `,"ProjectionExpression":"endpoint_id, sealed_secret"`
 	projected   = `,"ProjectionExpression":"endpoint_id, #status","ExpressionAttributeNames":{"#status":"status"}`
 	never       = `,"ConditionExpression":"attribute_exists(never)"`
 	partition   = `"KeyConditionExpression":"tenant_id = :tenant","ExpressionAttributeValues":{":tenant":{"S":"`
@@ -68,10 +71,10 @@ var Rights = []Call{
 	{"webhooks", "dynamodb:UpdateItem", set("ApiKeys", idOfKey, "key_id", "scopes"), false},
 	{"webhooks", "dynamodb:GetItem", get("DeadLetters", deliveryKey, ""), false},
 
-	{"fanout", "dynamodb:Query", on("Endpoints", ofTenant+projected), true},
+	{"fanout", "dynamodb:Query", on("Endpoints", ofTenant+projected+selected), true},
 	{"fanout", "dynamodb:Query", on("Endpoints", ofTenant), false},
-	{"fanout", "dynamodb:Query", on("Endpoints", ofTenant+`,"ProjectionExpression":"endpoint_id, sealed_secret"`), false},
-	{"fanout", "dynamodb:Query", on("Endpoints", ofMarks+projected), false},
+	{"fanout", "dynamodb:Query", on("Endpoints", ofTenant+sealed+selected), false},
+	{"fanout", "dynamodb:Query", on("Endpoints", ofMarks+projected+selected), false},
 	{"fanout", "dynamodb:PutItem", putEndpoint(tenantKey), false},
 
 	{"deliver", "dynamodb:BatchGetItem", batchGet("Endpoints", tenantKey, ""), true},
