@@ -71,16 +71,16 @@ func (a *app) compareCode(ctx context.Context, s stack, sums []byte, asJSON bool
 	if err != nil {
 		return err
 	}
-	for _, function := range slices.Sorted(maps.Keys(s.functions)) {
-		if digests[function] == "" {
-			return fail(exitFailed, "the package has no archive of %s", function)
-		}
+	aliases, err := s.aliases(digests)
+	if err != nil {
+		return err
 	}
 	client, different := lambda.NewFromConfig(s.aws), 0
 	rows := []row{}
 	for _, function := range slices.Sorted(maps.Keys(digests)) {
-		for _, version := range []string{"$LATEST", "live"} { // the alias that gradual updates need
-			runs, err := digestOf(ctx, client, s.name+"-"+function, version)
+		name := s.name + "-" + function
+		for _, version := range append([]string{"$LATEST", "live"}, aliases[name]...) { // live is of gradual updates
+			runs, err := digestOf(ctx, client, name, version)
 			if gone := new(types.ResourceNotFoundException); errors.As(err, &gone) && version == "live" {
 				continue
 			}
@@ -104,6 +104,20 @@ func (a *app) compareCode(ctx context.Context, s stack, sums []byte, asJSON bool
 		return fail(exitUnhealthy, "%d of %d are not what the package has", different, len(rows))
 	}
 	return nil
+}
+
+// aliases are those that outputs name, by the names of their functions. Every other function has to have an archive.
+func (s stack) aliases(digests map[string]string) (map[string][]string, error) {
+	aliases := map[string][]string{}
+	for _, function := range slices.Sorted(maps.Keys(s.functions)) {
+		name, alias, isAlias := strings.Cut(s.functions[function], ":")
+		if isAlias {
+			aliases[name] = append(aliases[name], alias)
+		} else if digests[function] == "" {
+			return nil, fail(exitFailed, "the package has no archive of %s", function)
+		}
+	}
+	return aliases, nil
 }
 
 // digestOf is the SHA-256 that Lambda has computed of a function's archive.

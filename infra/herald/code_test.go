@@ -43,7 +43,7 @@ func sumOf(code, name string) string {
 func TestCode_isComparedWithThePackage(t *testing.T) {
 	sums := sumOf("d", "deliver-0a.zip") + sumOf("tool", "herald_linux_amd64") + sumOf("i", "inspect-0b.zip") +
 		sumOf("", "template.yaml")
-	same := deployed{"h-deliver": "d", "h-inspect": "i"}
+	same := deployed{"h-deliver": "d", "h-inspect": "i", "h-inspect:delete": "i"}
 	with := func(name, code string) deployed {
 		d := deployed{name: code}
 		for other, text := range same {
@@ -62,10 +62,12 @@ func TestCode_isComparedWithThePackage(t *testing.T) {
 		"the package's":             {same, sums, exitDone, []string{"deliver", "inspect", "as released"}},
 		"as sha256sum --binary":     {same, strings.ReplaceAll(sums, "  ", " *"), exitDone, []string{"as released"}},
 		"the alias's, too":          {with("h-deliver:live", "d"), sums, exitDone, []string{"live"}},
-		"another archive":           {with("h-deliver", "evil"), sums, exitUnhealthy, []string{"DIFFERENT", "1 of 2"}},
-		"another behind the alias":  {with("h-deliver:live", "old"), sums, exitUnhealthy, []string{"DIFFERENT", "1 of 3"}},
+		"another archive":           {with("h-deliver", "evil"), sums, exitUnhealthy, []string{"DIFFERENT", "1 of 3"}},
+		"another behind the alias":  {with("h-deliver:live", "old"), sums, exitUnhealthy, []string{"DIFFERENT", "1 of 4"}},
 		"no such function":          {deployed{"h-deliver": "d"}, sums, exitFailed, []string{"inspect"}},
 		"a function without a sum":  {same, sumOf("d", "deliver-0a.zip"), exitFailed, []string{"inspect"}},
+		"an alias of ours":          {same, sums, exitDone, []string{"delete", "as released"}},
+		"another behind ours":       {with("h-inspect:delete", "old"), sums, exitUnhealthy, []string{"DIFFERENT", "1 of 3"}},
 		"no archives":               {same, sumOf("tool", "herald_linux_amd64"), exitUsage, []string{"no archive"}},
 		"no sums":                   {same, "<html>", exitUsage, []string{"line 1"}},
 		"a sum of another length":   {same, sums + "0a  control-0c.zip\n", exitUsage, []string{"line 5"}},
@@ -77,7 +79,8 @@ func TestCode_isComparedWithThePackage(t *testing.T) {
 	} {
 		var out, said bytes.Buffer
 		a := &app{terminal: terminal{out: &out, err: &said}, now: time.Now}
-		s := stack{name: "h", functions: map[string]string{"inspect": "h-inspect"}, aws: aws.Config{
+		functions := map[string]string{"inspect": "h-inspect", "inspectdelete": "h-inspect:delete"} // as outputs name them
+		s := stack{name: "h", functions: functions, aws: aws.Config{
 			Region: "eu-central-1", HTTPClient: row.code, Credentials: credentials.NewStaticCredentialsProvider("id", "key", ""),
 		}}
 		if exit := a.end(a.compareCode(t.Context(), s, []byte(row.sums), false)); exit != row.exit {
