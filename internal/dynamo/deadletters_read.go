@@ -24,10 +24,11 @@ type LetterPage struct {
 	Limit       int    // at most 100
 	Cursor      string // "": the first page
 	OldestFirst bool   // default newest first
+	Reads       int    // at most so many of the table, 0 for as many as fill the page
 }
 
 // List returns dead letters without their sealed parts; next is "" after the last page, and
-// every page before it is full. The indexes may be a moment behind.
+// every page before it is full, unless its reads are bounded. The indexes may be a moment behind.
 func (d *DeadLetters) List(
 	ctx context.Context, s job.Selector, p LetterPage,
 ) (records []deadletter.Record, next string, err error) {
@@ -43,12 +44,12 @@ func (d *DeadLetters) List(
 		q.limit = filteredPage
 	}
 	var items []attributes
-	for more := true; more && len(items) < p.Limit; more = len(q.start) > 0 {
+	for read, more := 0, true; more && len(items) < p.Limit && (p.Reads == 0 || read < p.Reads); read++ {
 		var found []attributes
 		if found, q.start, err = d.query(ctx, q); err != nil {
 			return nil, "", err
 		}
-		items = append(items, found...)
+		items, more = append(items, found...), len(q.start) > 0
 	}
 	if len(items) > p.Limit {
 		items = items[:p.Limit]

@@ -33,11 +33,13 @@ func (w letters) List(
 		return nil, "", errAWS
 	}
 	err = w.call(func() {
-		for _, id := range w.order[slices.Index(w.order, p.Cursor)+1:] {
-			if len(records) == p.Limit {
-				next = records[len(records)-1].DeliveryID
+		last := p.Cursor
+		for read, id := range w.order[slices.Index(w.order, p.Cursor)+1:] {
+			if len(records) == p.Limit || p.Reads > 0 && read == p.Reads { // of one letter each
+				next = last
 				break
 			}
+			last = id
 			r, there := w.letters[id]
 			reason := sel.Reason == "" || sel.Reason == string(r.Reason)
 			if there && reason && string(r.Status) == sel.Status && (sel.Until.IsZero() || r.DiedAt.Before(sel.Until)) {

@@ -17,8 +17,12 @@ import (
 // kindUnreadable are dead letters that were sealed whole: their tenant is found by opening them.
 const kindUnreadable = "unreadable_dead_letters"
 
-// openedAtOnce bounds a page of them: each takes a call of KMS.
-const openedAtOnce = 25
+// A page of them is bounded by what is opened, each by a call of KMS, and by what is read: they may be few among all
+// dead letters of the stack.
+const (
+	openedAtOnce = 25
+	readsAtOnce  = 10
+)
 
 // erasePage counts or deletes a page of a kind: first of those that a tenant's id finds, then of unreadable letters.
 func (h *Handler) erasePage(
@@ -38,7 +42,7 @@ func (h *Handler) eraseUnreadable(
 	ctx context.Context, req eraseRequest, cursor string,
 ) (kind string, count int, next string, err error) {
 	unreadable := job.Selector{Status: string(deadletter.Dead), Reason: string(delivery.ReasonUnreadable)}
-	page := dynamo.LetterPage{Limit: openedAtOnce, Cursor: cursor, OldestFirst: true}
+	page := dynamo.LetterPage{Limit: openedAtOnce, Cursor: cursor, OldestFirst: true, Reads: readsAtOnce}
 	letters, after, err := h.DeadLetters.List(ctx, unreadable, page)
 	for _, l := range letters {
 		var ours bool
