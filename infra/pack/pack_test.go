@@ -76,6 +76,11 @@ func TestInstall_changesOnlyWhereTheCodeIs(t *testing.T) {
 		"Parameters": {"CodeBucket", "CodeFolder", "GradualDeployment"}, "Conditions": {"IsGradual"},
 		"Resources": {"GradualDeploymentRole"},
 	} {
+		if section == "Resources" {
+			for id := range policies(want) {
+				names = append(names, id+"OfAlias", id+"OfVersion")
+			}
+		}
 		for _, name := range names {
 			if cfn.At(got, section)[name] == nil {
 				t.Errorf("%s has no %s", section, name)
@@ -87,6 +92,51 @@ func TestInstall_changesOnlyWhereTheCodeIs(t *testing.T) {
 	cfn.At(want, "Outputs", "Product")["Value"] = "Herald 1.2.3" // what herald looks for
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("template (-want +got):\n%s", diff)
+	}
+}
+
+// policies are those of functions, by their ids.
+func policies(template cfn.Object) map[string]cfn.Object {
+	all := map[string]cfn.Object{}
+	for id, r := range cfn.At(template, "Resources") {
+		if resource, _ := r.(cfn.Object); resource["Type"] == "AWS::Lambda::ResourcePolicy" {
+			all[id] = cfn.At(resource, "Properties")
+		}
+	}
+	return all
+}
+
+// A policy is of one resource. Whoever may invoke everything finds the alias and the versions that a package publishes.
+func TestInstall_guardsAliasesAndVersionsAsTheirFunctions(t *testing.T) {
+	text := file(t, filepath.Join(root, "template.yaml"))
+	packaged, err := install(text, "1.2.3", keys(t, "1.2.3"))
+	var want, got cfn.Object
+	if err = errors.Join(err, yaml.Unmarshal(text, &want), yaml.Unmarshal(packaged, &got)); err != nil {
+		t.Fatal(err)
+	}
+	written, installed := policies(want), policies(got)
+	for id, policy := range written {
+		function, _, _ := strings.Cut(fmt.Sprint(policy["ResourceArn"]), ".")
+		for kind, keeps := range map[string]any{"Alias": nil, "Version": "Retain"} {
+			resource := cfn.At(got, "Resources", id+"Of"+kind)
+			if resource["UpdateReplacePolicy"] != keeps || resource["DeletionPolicy"] != keeps {
+				t.Errorf("%s of the %s ends with an update: %v", id, kind, resource)
+			}
+			if diff := cmp.Diff(cfn.At(want, "Resources", id)["Condition"], resource["Condition"]); diff != "" {
+				t.Errorf("%s of the %s (-want +got):\n%s", id, kind, diff)
+			}
+			one := installed[id+"Of"+kind]
+			arn := function + "." + kind
+			for _, s := range cfn.At(policy, "PolicyDocument")["Statement"].([]any) {
+				s.(cfn.Object)["Resource"] = arn
+			}
+			if diff := cmp.Diff(cfn.Object{"ResourceArn": arn, "PolicyDocument": policy["PolicyDocument"]}, one); diff != "" {
+				t.Errorf("%s of the %s (-want +got):\n%s", id, kind, diff)
+			}
+		}
+	}
+	if len(written) == 0 || len(installed) != 3*len(written) {
+		t.Errorf("%d policies are written, and %d installed", len(written), len(installed))
 	}
 }
 

@@ -135,6 +135,30 @@ func TestUpdatesPublishWhatTheyChange(t *testing.T) {
 	}
 }
 
+// Every version and alias of a function with a policy has one, as CloudFormation gets them.
+func TestPoliciesAreOfEveryVersionAndAlias(t *testing.T) {
+	tpl := translate(t, packaged(t, "1.0.0"))
+	guarded := map[string]bool{}
+	for _, policy := range tpl.OfType("AWS::Lambda::ResourcePolicy") {
+		guarded[fmt.Sprint(policy.Properties["ResourceArn"])] = true
+	}
+	found := 0
+	for _, kind := range []string{"AWS::Lambda::Version", "AWS::Lambda::Alias"} {
+		for id, resource := range tpl.OfType(kind) {
+			function := cfn.At(resource.Properties, "FunctionName")["Ref"]
+			if !guarded[fmt.Sprint(cfn.Object{"Fn::GetAtt": []any{function, "Arn"}})] {
+				continue
+			}
+			if found++; !guarded[fmt.Sprint(cfn.Object{"Ref": id})] {
+				t.Errorf("anybody in the account may invoke %s, of %v: %v", id, function, guarded)
+			}
+		}
+	}
+	if want := 2 * (len(every) - 1); found != want { // webhooks is invoked by API Gateway
+		t.Errorf("%d versions and aliases are of functions with a policy, want %d", found, want)
+	}
+}
+
 func run(t *testing.T, folder string, command ...string) []byte {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)

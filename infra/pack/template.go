@@ -45,6 +45,9 @@ func install(text []byte, version string, keys map[string]string) ([]byte, error
 		}
 		mapping.Content = append(mapping.Content, child(more.Content[0], section).Content...)
 	}
+	if err := guard(child(root, "Resources")); err != nil {
+		return nil, err
+	}
 	if err := pointToArchives(root, child(more.Content[0], "Shifted"), keys); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// guard gives the alias and each version of a shifted function the policy of the function itself: a policy is of one
+// resource of Lambda's. An update replaces the policy of a version, and keeps the version, so it keeps the policy, too.
+func guard(resources *yaml.Node) error {
+	written := resources.Content
+	for i := 0; i < len(written); i += 2 {
+		id, policy := written[i].Value, written[i+1]
+		if kind := child(policy, "Type"); kind == nil || kind.Value != "AWS::Lambda::ResourcePolicy" {
+			continue
+		}
+		arn := child(child(policy, "Properties"), "ResourceArn")
+		if arn == nil {
+			return fmt.Errorf("%s is of no function", id)
+		}
+		function, _, _ := strings.Cut(arn.Value, ".")
+		alias, err := policyOf(policy, function+".Alias")
+		if err != nil {
+			return fmt.Errorf("copying %s: %w", id, err)
+		}
+		version, err := policyOf(policy, function+".Version")
+		if err != nil {
+			return fmt.Errorf("copying %s: %w", id, err)
+		}
+		version.Content = append(version.Content, scalar("DeletionPolicy"), scalar("Retain"),
+			scalar("UpdateReplacePolicy"), scalar("Retain"))
+		resources.Content = append(resources.Content, scalar(id+"OfAlias"), alias, scalar(id+"OfVersion"), version)
+	}
+	return nil
+}
+
+func scalar(value string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: value} }
+
+// policyOf is a copy of a policy, for what SAM calls FUNCTION.Alias or FUNCTION.Version.
+func policyOf(policy *yaml.Node, name string) (*yaml.Node, error) {
+	text, err := yaml.Marshal(policy)
+	if err != nil {
+		return nil, err
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, err
+	}
+	of := document.Content[0]
+	properties := child(of, "Properties")
+	statements := child(child(properties, "PolicyDocument"), "Statement")
+	if statements == nil {
+		return nil, errors.New("it has no statements")
+	}
+	arn := yaml.Node{Kind: yaml.ScalarNode, Tag: "!Ref", Value: name}
+	*child(properties, "ResourceArn") = arn
+	for _, statement := range statements.Content {
+		if resource := child(statement, "Resource"); resource != nil {
+			*resource = arn
+		}
+	}
+	return of, nil
+}
