@@ -267,3 +267,18 @@ func TestTheChangelogNamesNoVersionWithoutATag(t *testing.T) {
 		}
 	}
 }
+
+// A merge of two changes of one entry can leave both.
+func TestTheChangelogSaysEachThingOnce(t *testing.T) {
+	heads := regexp.MustCompile(`(?m)^(?:## .*|- \*\*.*?\*\*)`)
+	seen := map[string]bool{}
+	for _, head := range heads.FindAllString(string(file(t, filepath.Join(root, "infra/docs/CHANGELOG.md"))), -1) {
+		if strings.HasPrefix(head, "## ") {
+			seen = map[string]bool{}
+		}
+		if seen[head] {
+			t.Errorf("%q is there twice", head)
+		}
+		seen[head] = true
+	}
+}
