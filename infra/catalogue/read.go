@@ -97,7 +97,8 @@ func (d *document) types() (types []entry) {
 	for i := 0; i < len(webhooks.Content); i += 2 {
 		name := webhooks.Content[i]
 		t, ok := d.entry(name, webhooks.Content[i+1])
-		if size += len(t.Schema); size > maxSchemas {
+		size += len(t.Schema)
+		if size > maxSchemas {
 			d.fault(name, "the schemas up to here have more than %d bytes together", maxSchemas)
 			return nil
 		}
@@ -204,7 +205,8 @@ func (d *document) example(name, media *yaml.Node) *yaml.Node {
 // named finds a name that was copied with the rest of another type.
 func (d *document) named(n *yaml.Node, name string, path ...string) {
 	for _, key := range path {
-		if n = get(n, key); n == nil {
+		n = get(n, key)
+		if n == nil {
 			return
 		}
 	}

@@ -51,9 +51,10 @@ func compileEnum(s *scope, value any, at string) error {
 
 func isScalar(v any) bool { return kind(v) != "array" && kind(v) != "object" }
 
-// compileOneOfValues looks a value up, however many there are.
+// compileOneOfValues looks a value up, at the same cost however many are allowed.
 func compileOneOfValues(s *scope, values []any, at string) error {
-	allowed, longest, scalars := map[string]bool{}, 0, true
+	allowed, scalars := map[string]bool{}, true
+	longest := 0
 	for _, v := range values {
 		r := &run{left: NoLimit}
 		text := string(r.canonical(nil, v))

@@ -171,3 +171,16 @@ func TestHandler_Process_leavesCostlyEventsForWhichNoTimeIsLeft(t *testing.T) {
 		}
 	})
 }
+
+// No event of the types that Herald itself has is refused for what its check costs, whatever is in it.
+func TestSchemasOfHerald_areCheckedInTime(t *testing.T) {
+	for _, of := range catalogue.Types() {
+		compiled, err := schema.Compile(of.Schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if most, at := compiled.Worst(256 << 10); most > maxLate {
+			t.Errorf("a check of %s may cost %d of %d because of %s", of.Name, most, maxLate, at)
+		}
+	}
+}
