@@ -16,14 +16,15 @@ type Publisher struct {
 }
 
 // UserCreated publishes one user.created event. eventID names this event and no other:
-// published twice, it still has one wh-id.
+// published twice, it still has one wh-id. The tenant is the message group, so that SQS hands
+// over the events of quiet tenants first while one has a burst.
 func (p Publisher) UserCreated(ctx context.Context, tenantID, eventID, userID string) error {
 	event, err := json.Marshal(map[string]any{
 		"id": eventID, "tenant_id": tenantID, "type": "user.created", "data": map[string]any{"userId": userID},
 	})
 	if err == nil {
 		_, err = p.Client.SendMessage(ctx, &sqs.SendMessageInput{
-			QueueUrl: &p.QueueURL, MessageBody: aws.String(string(event)),
+			QueueUrl: &p.QueueURL, MessageBody: aws.String(string(event)), MessageGroupId: &tenantID,
 		})
 	}
 	return err
