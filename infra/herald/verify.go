@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
@@ -120,16 +119,13 @@ func (s stack) verification(ctx context.Context, local bool) (c verify.Config, e
 	return c, end, nil
 }
 
-// functionARNs are those of the operator functions. A stack is in its caller's account.
+// functionARNs are those of the operator functions and of replay's alias. A stack is in its caller's account.
 func (s stack) functionARNs() (all []string, err error) {
 	caller, err := arn.Parse(s.operator)
 	if err != nil {
 		return nil, fmt.Errorf("reading your ARN: %w", err)
 	}
 	for _, name := range s.functions {
-		if strings.Contains(name, ":") {
-			continue // an alias is its function's
-		}
 		all = append(all, arn.ARN{
 			Partition: caller.Partition, Service: "lambda", Region: s.aws.Region, AccountID: caller.AccountID,
 			Resource: "function:" + name,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,5 +25,18 @@ func TestRemoving_tellsWhatIsLeftInAnyCase(t *testing.T) {
 		if told := strings.Contains(said.String(), "DELETE_FAILED"); told != (row.end != nil) {
 			t.Errorf("%s: says %q", name, said.String())
 		}
+	}
+}
+
+func TestStack_functionARNs_nameAliasesToo(t *testing.T) {
+	s := stack{operator: "arn:aws-cn:iam::111122223333:user/ann", functions: map[string]string{
+		"replay": "h-replay", "replaydelete": "h-replay:delete",
+	}}
+	s.aws.Region = "cn-north-1"
+	got, err := s.functionARNs()
+	slices.Sort(got)
+	const replay = "arn:aws-cn:lambda:cn-north-1:111122223333:function:h-replay"
+	if want := []string{replay, replay + ":delete"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
 	}
 }

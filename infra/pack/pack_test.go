@@ -106,7 +106,7 @@ func policies(template cfn.Object) map[string]cfn.Object {
 	return all
 }
 
-// A policy is of one resource. Whoever may invoke everything finds the alias and the versions that a package publishes.
+// A policy is of one resource. A right to invoke everything is one to invoke the alias and the versions, too.
 func TestInstall_guardsAliasesAndVersionsAsTheirFunctions(t *testing.T) {
 	text := file(t, filepath.Join(root, "template.yaml"))
 	packaged, err := install(text, "1.2.3", keys(t, "1.2.3"))

@@ -150,7 +150,7 @@ func TestPoliciesAreOfEveryVersionAndAlias(t *testing.T) {
 				continue
 			}
 			if found++; !guarded[fmt.Sprint(cfn.Object{"Ref": id})] {
-				t.Errorf("anybody in the account may invoke %s, of %v: %v", id, function, guarded)
+				t.Errorf("no policy is of %s, of %v: %v", id, function, guarded)
 			}
 		}
 	}

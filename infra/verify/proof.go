@@ -53,7 +53,7 @@ func proof(ctx context.Context, r *run) (string, error) {
 func functionNames(arns []string) []string {
 	names := make([]string, len(arns))
 	for n, a := range arns {
-		names[n] = a[strings.LastIndex(a, ":")+1:]
+		names[n] = a[strings.Index(a, ":function:")+len(":function:"):]
 	}
 	return names
 }

@@ -138,6 +138,33 @@ func TestProof_namesTheFunctionsWithoutOne(t *testing.T) {
 	}
 }
 
+// AWS does not say that a selector of a function's exact ARN takes calls by an alias, by which replay deletes for good.
+func TestProof_isOfAliasesToo(t *testing.T) {
+	alias := replayARN + ":delete"
+	exact, beginning := field("resources.ARN"), field("resources.ARN")
+	exact.Equals, beginning.StartsWith = []string{replayARN}, []string{replayARN}
+	for name, row := range map[string]struct {
+		selected cloudtrail.GetEventSelectorsOutput
+		proved   bool
+	}{
+		"all functions":              {basicOf(types.ReadWriteTypeAll, functionType, "arn:aws:lambda"), true},
+		"the function":               {basicOf(types.ReadWriteTypeAll, functionType, replayARN), false},
+		"both":                       {basicOf(types.ReadWriteTypeAll, functionType, replayARN, alias), true},
+		"advanced, the function":     {advancedOf(exact), false},
+		"advanced, how both begin":   {advancedOf(beginning), true},
+		"advanced, every function's": {advancedOf(), true},
+	} {
+		trail := types.Trail{TrailARN: aws.String("trail"), IsMultiRegionTrail: aws.Bool(true)}
+		_, err := proof(t.Context(), &run{Config: Config{
+			Trails: recorder{trail: trail, selected: row.selected}, Operators: []string{replayARN, alias},
+		}})
+		named := err != nil && strings.Contains(err.Error(), "of herald-replay:delete: ")
+		if (err == nil) != row.proved || named == row.proved {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func withEquals(name, value string) types.AdvancedFieldSelector {
 	f := field(name)
 	f.Equals = []string{value}

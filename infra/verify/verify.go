@@ -39,7 +39,7 @@ type Config struct {
 	Patience  time.Duration   // for anything that takes a working stack seconds
 	Progress  func(Result)    // is told of each step when it has ended
 
-	Operators []string // ARNs of the operator functions
+	Operators []string // ARNs of the operator functions, and of replay's alias
 
 	Alarms cloudwatch.DescribeAlarmsAPIClient // nil: the stack has none
 	Trails Trails                             // nil: there is no CloudTrail
