@@ -61,7 +61,8 @@ func (c *conn) section() (h head, err error) {
 			lines.add(h.text[begin:])
 			continue
 		}
-		h.retryAfter, h.sound = strings.Trim(lines.retryAfter, " \t"), lines.sound && lines.ends <= 1 && err == nil
+		h.retryAfter = strings.Trim(lines.retryAfter, " \t")
+		h.sound = lines.sound && lines.ends <= 1 && err == nil && isSound(h.text[begin:])
 		return h, err
 	}
 }
