@@ -2,6 +2,7 @@ package template
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -118,14 +119,16 @@ func TestWhoMayInvokeWhat(t *testing.T) {
 	may := func(name string, policy any) {
 		for _, s := range statements(policy) {
 			for _, resource := range list(s["Resource"]) {
-				if slices.Contains(list(s["Action"]), any("lambda:InvokeFunction")) {
+				if s["Effect"] == "Allow" && invokes(s) {
 					got[name] = append(got[name], withAlias(resource))
 				}
 			}
 		}
 	}
-	for name, r := range tpl.OfType("AWS::IAM::ManagedPolicy") {
-		may(name, r.Properties["PolicyDocument"])
+	for _, kind := range []string{"AWS::IAM::ManagedPolicy", "AWS::IAM::Policy"} {
+		for name, r := range tpl.OfType(kind) {
+			may(name, r.Properties["PolicyDocument"])
+		}
 	}
 	for name, r := range tpl.OfType("AWS::IAM::Role") {
 		for _, p := range list(r.Properties["Policies"]) {
@@ -146,6 +149,14 @@ func TestWhoMayInvokeWhat(t *testing.T) {
 	if alias["Name"] != replay.ForGood || target(alias["FunctionName"]) != "ReplayFunction" {
 		t.Errorf("the alias is %v, replay takes %s", alias, replay.ForGood)
 	}
+}
+
+// invokes reports whether a statement is about invoking functions, all that it does not name included.
+func invokes(s object) bool {
+	return s["NotAction"] != nil || slices.ContainsFunc(list(s["Action"]), func(action any) bool {
+		matched, err := path.Match(strings.ToLower(fmt.Sprint(action)), "lambda:invokefunction")
+		return err != nil || matched
+	})
 }
 
 // withAlias is a function with its alias, if a policy names one.
