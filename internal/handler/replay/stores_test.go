@@ -25,6 +25,9 @@ func (w letters) Get(_ context.Context, id string) (r deadletter.Record, found b
 	return r, found, err
 }
 
+// lettersRead is how many letters a read of the table has.
+const lettersRead = 100
+
 // List has the longest dead first.
 func (w letters) List(
 	_ context.Context, sel job.Selector, p dynamo.LetterPage,
@@ -35,10 +38,11 @@ func (w letters) List(
 	err = w.call(func() {
 		last := p.Cursor
 		for read, id := range w.order[slices.Index(w.order, p.Cursor)+1:] {
-			if len(records) == p.Limit || p.Reads > 0 && read == p.Reads { // of one letter each
+			if len(records) == p.Limit || p.Reads > 0 && read == p.Reads*lettersRead {
 				next = last
 				break
 			}
+			w.longest = max(w.longest, read+1)
 			last = id
 			r, there := w.letters[id]
 			reason := sel.Reason == "" || sel.Reason == string(r.Reason)

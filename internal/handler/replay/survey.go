@@ -24,7 +24,7 @@ func (h *Handler) survey(ctx context.Context, call *operator.Call, j job.Job) (S
 	}
 	r := h.runOf(call, j)
 	s := Survey{Refused: map[string]int{}}
-	page := dynamo.LetterPage{Limit: surveyPage, OldestFirst: true}
+	page := dynamo.LetterPage{Limit: surveyPage, OldestFirst: true, Reads: readsAtOnce}
 	receivers := map[dynamo.EndpointKey]receiver{}
 	for !late(ctx) {
 		records, next, err := h.DeadLetters.List(ctx, j.Selector, page)

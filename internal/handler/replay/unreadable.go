@@ -17,12 +17,12 @@ import (
 // kindUnreadable are dead letters that were sealed whole: their tenant is found by opening them.
 const kindUnreadable = "unreadable_dead_letters"
 
-// A page of them is bounded by what is opened, each by a call of KMS, and by what is read: they may be few among all
-// dead letters of the stack.
-const (
-	openedAtOnce = 25
-	readsAtOnce  = 10
-)
+// openedAtOnce bounds a page of them: each takes a call of KMS.
+const openedAtOnce = 25
+
+// readsAtOnce bounds the reads of a page of dead letters: those that are wanted may be few among all of the stack, and
+// an invocation that read all of them would end before it has one.
+const readsAtOnce = 10
 
 // erasePage counts or deletes a page of a kind: first of those that a tenant's id finds, then of unreadable letters.
 func (h *Handler) erasePage(

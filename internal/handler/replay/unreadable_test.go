@@ -5,9 +5,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
@@ -91,4 +93,31 @@ func TestHandler_erase_endsWhereAnUnreadableLetterCannotBeRead(t *testing.T) {
 	if _, answer := w.eraseAll(t, false); answer != testkit.Internal || len(w.letters) != 2 {
 		t.Errorf("%s, %d letters are left", answer, len(w.letters))
 	}
+}
+
+// A search for few among many goes on where the last page ended: one that read all would outlive its invocation.
+func TestPagesOfDeadLettersReadABoundedNumber(t *testing.T) {
+	const most = readsAtOnce * lettersRead
+	synctest.Test(t, func(t *testing.T) {
+		w := newStore(t, most+5)
+		for n, id := range w.order {
+			r := w.letters[id]
+			if r.Reason = delivery.ReasonConnect; n == most+2 {
+				r.Reason = delivery.ReasonTimeout
+			}
+			w.letters[id] = r
+		}
+		selected := strings.Replace(startReplay, `"tenant_id":"acme"`, `"status":"dead","reason":"timeout"`, 1)
+		counted := ask[Survey](t, w, selected+`,"dry_run":true}`)
+		if ask[Survey](t, w, selected+`}`); counted.Selected != 1 || !counted.Complete {
+			t.Errorf("counted %+v", counted)
+		}
+		if done, minutes := w.finish(t, "t"); done.Done != 1 || done.State != job.Done || minutes > 2 {
+			t.Errorf("after %d minutes %+v", minutes, done)
+		}
+		w.eraseAll(t, true)
+		if w.longest > most {
+			t.Errorf("a page read %d letters, want %d at most", w.longest, most)
+		}
+	})
 }

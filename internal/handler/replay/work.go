@@ -113,7 +113,7 @@ func (w *worker) advance(ctx context.Context, j job.Job) (job.Job, job.Page, err
 	if len(j.Pending) > 0 || j.Listed {
 		return j, page, nil
 	}
-	letters := dynamo.LetterPage{Limit: jobPage, Cursor: j.Cursor, OldestFirst: true}
+	letters := dynamo.LetterPage{Limit: jobPage, Cursor: j.Cursor, OldestFirst: true, Reads: readsAtOnce}
 	records, next, err := w.h.DeadLetters.List(ctx, j.Selector, letters)
 	if err != nil {
 		return j, page, err

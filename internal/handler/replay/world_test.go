@@ -30,6 +30,7 @@ var (
 
 // world is the tables and queues around the handler. A process that has made its last call gets no answer any more.
 type world struct {
+	longest   int // letters that one page read
 	letters   map[string]deadletter.Record
 	order     []string                   // of the dead letters, by death
 	endpoints map[string]endpoint.Status // nil: none can be read
