@@ -134,7 +134,7 @@ func (s *Endpoints) rewrite(ctx context.Context, was, now endpoint.Endpoint) err
 const maxPruned = 10
 
 // Prune removes the longest deleted endpoints of the tenant, so that those which were deleted last are kept. It reads
-// all deleted ones, whose number it bounds: the caller asks for it before a deletion.
+// all deleted ones, and bounds their number: the caller asks for it before a deletion.
 func (s *Endpoints) Prune(ctx context.Context, tenantID string) error {
 	deleted, err := s.under(ctx, tenantID, deletedPrefix, "tenant_id, endpoint_id, #status, deleted_at, revision")
 	if err != nil {

@@ -125,8 +125,8 @@ func (c *conn) finish(h head, deadline time.Time) bool {
 			return false
 		}
 	}
-	// Fields behind the last chunk, for which no request of ours asks, may contradict the head: net/http drops those
-	// about framing, and unfolds lines.
+	// Fields behind the last chunk, for which no request asks, may contradict the head: net/http drops those about
+	// framing, and unfolds lines.
 	return len(res.Trailer) == 0 && c.whole.Buffered() == 0 && c.in.Buffered() == 0
 }
 

@@ -60,8 +60,8 @@ var (
 )
 
 // Normalise returns the URL in its stored form: host in ASCII and lower case without trailing dot, no default port,
-// a path of at least "/". Path and query stay as they are written, but for what has to be escaped: nothing is decoded,
-// and no segment is left out. The error tells the tenant what to change. Nothing is looked up.
+// a path of at least "/". Path and query stay as they are written, except that what has to be escaped is: nothing is
+// decoded, and no segment is left out. The error tells the tenant what to change. Nothing is looked up.
 func (p URLPolicy) Normalise(text string) (string, error) {
 	if len(text) > 4*maxURL || utf8.RuneCountInString(text) > maxURL {
 		return "", errLength

@@ -11,7 +11,7 @@ import (
 // before is what a process remembers of the batch that it had last of a queue.
 type before struct {
 	ended time.Time
-	wait  time.Duration            // of its deliveries, on average
+	wait  time.Duration            // of its deliveries, on average, or of the last ones before that tell theirs
 	spent map[string]time.Duration // by tenant: the sum of its attempts' times
 }
 
@@ -36,7 +36,10 @@ func (b before) waits(posts []sight, late time.Duration, now time.Time) (w waiti
 			w.late++
 		}
 	}
-	w.average /= time.Duration(max(n, 1))
+	if n == 0 { // nothing is known of its wait: it says neither that waits have ended nor that they begin
+		return waiting{average: b.wait}
+	}
+	w.average /= time.Duration(n)
 	return w
 }
 
@@ -69,7 +72,7 @@ func spentBy(ends []end) map[string]time.Duration {
 // returns how this batch waited.
 //
 // It charges only while waits grow. Where they get shorter, processes are fast enough, and what waits is left from
-// something that is over: from an attack, or from an outage of ours.
+// something that is over: from an attack, or from our own outage.
 func (h *Handler) chargeBefore(ctx context.Context, posts []sight) waiting {
 	now, b := h.Now(), h.memory.take(posts[0].from)
 	w := b.waits(posts, h.Rules.Allowance.Late, now)

@@ -132,7 +132,7 @@ func sentAgo(d time.Duration) map[string]string {
 	return sqsevent.System(time.Now().Add(-d), 1)
 }
 
-// Waits that get shorter are the end of something else: of an outage of ours, or of an attack that is over.
+// Waits that get shorter are the end of something else: of our own outage, or of an attack that is over.
 func TestHandler_Process_chargesNothingWhileWaitsGetShorter(t *testing.T) {
 	in(t, answersAfter(2900*time.Millisecond), func(w *world) {
 		h := w.handler()
@@ -147,6 +147,44 @@ func TestHandler_Process_chargesNothingWhileWaitsGetShorter(t *testing.T) {
 			w.Errorf("charged %d times while the process caught up", len(w.charged))
 		}
 	})
+}
+
+// A batch that tells nothing of its wait is no end of the waits.
+func TestHandler_Process_chargesNothingForABatchThatTellsNothing(t *testing.T) {
+	silent := map[string]func(w *world, event string) events.SQSMessage{
+		"of second receives": func(w *world, event string) events.SQSMessage {
+			return w.on("delivery", 2, message(event, "webhook_1"))
+		},
+		"of replays": func(w *world, event string) events.SQSMessage {
+			m := message(event, "webhook_1")
+			m.Replay = 1
+			return w.on("delivery", 1, m)
+		},
+	}
+	for name, make := range silent {
+		t.Run(name, func(t *testing.T) {
+			in(t, answersAfter(2900*time.Millisecond), func(w *world) {
+				h := w.handler()
+				telling := func(waited time.Duration) {
+					w.processBy(h, batch(waited.String(), func(event string) events.SQSMessage {
+						r := w.fresh(event, "webhook_1")
+						r.Attributes = sentAgo(waited)
+						return r
+					})...)
+				}
+				telling(30 * time.Second)
+				w.processBy(h, batch("silent", func(event string) events.SQSMessage { return make(w, event) })...)
+				telling(20 * time.Second)
+				if len(w.charged) > 0 {
+					w.Errorf("charged %d times while the process caught up", len(w.charged))
+				}
+				telling(40 * time.Second)
+				if len(w.charged) == 0 {
+					w.Errorf("charged nothing when waits grew again")
+				}
+			})
+		})
+	}
 }
 
 // However fast batches follow one another, a process charges a tenant once a second, and forgets nothing.
