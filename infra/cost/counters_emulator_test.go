@@ -114,7 +114,7 @@ func (r *rig) deleted(ctx context.Context, call any) (u usage) {
 	return u
 }
 
-// written are the units of a write that was refused, but for a transaction's deletions, as if it was performed. AWS is
+// written are the units of a write that was refused, except a transaction's deletions, as if it was performed. AWS is
 // taken to bill those that met another one, too.
 func written(call any) (u usage) {
 	in, several := call.(*dynamodb.TransactWriteItemsInput)

@@ -105,7 +105,7 @@ func TestRestore_sealsDeadLettersUnderTheOtherStacksKey(t *testing.T) {
 	}
 }
 
-// A copy whose URL was redirected does not make headers for the new origin.
+// A copy with a redirected URL does not make headers for the new origin.
 func TestRestore_sealsNoHeadersForAnotherOrigin(t *testing.T) {
 	s := newScene(t)
 	old := dynamo.NewEndpoints(s.client, s.copied.Endpoints)

@@ -70,7 +70,7 @@ func (w *world) replay(hooks []*hook) {
 	}
 }
 
-// stopMapping lets DeliveryQueue's mapping receive nothing for a while: an outage of ours.
+// stopMapping lets DeliveryQueue's mapping receive nothing for a while, as in an outage of Herald.
 func (w *world) stopMapping(during window) {
 	mapping := w.maps[0]
 	for _, act := range []struct {

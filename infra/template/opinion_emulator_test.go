@@ -244,7 +244,7 @@ var allowedReaches = map[string]bool{
 const unknownKey = "kms:EncryptionContext:purpose"
 
 // confirmed has both evaluators judge the calls that were made, which have to be allowed, and their mutants, which have
-// to be refused, but for those that are calls of the function, too.
+// to be refused, except those that are calls of the function, too.
 func (c *calls) confirmed(t *testing.T, d deployment) {
 	t.Helper()
 	var all []judged

@@ -44,7 +44,7 @@ func (s *turns) wait(stack *middleware.Stack) error {
 	}), middleware.Before)
 }
 
-// play makes the requests, whose calls are made in the order that pick decides among those that wait.
+// play makes the requests. pick decides which of the calls that wait is made next.
 func (s *turns) play(ctx context.Context, requests []func(context.Context), pick func(waiting []int) int) {
 	s.arrived, s.ended, s.next = make(chan int), make(chan int), map[int]chan struct{}{}
 	for n := range requests {
@@ -135,8 +135,8 @@ func (r *race) request(t *rapid.T) (name string, change func(context.Context) er
 	return "create " + url, func(ctx context.Context) error { return r.s.Create(ctx, e, fewAtHost(e)) }
 }
 
-// No URL twice, at most two at a host and fifty in all, whatever the order of the calls, and every request comes to an
-// end of its own: it is done or refused for what is there.
+// No URL twice, at most two at a host and fifty in all, whatever the order of the calls, and every request ends:
+// it is done, or refused for what is there.
 func TestEndpoints_keepTheirBoundsInEveryInterleaving(t *testing.T) {
 	r, order := newRig(t), &turns{}
 	client := dynamodb.NewFromConfig(testkit.Moto(t), func(o *dynamodb.Options) {

@@ -15,7 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 )
 
-// forges gives an attribute of an item of EndpointHealth another text, as whoever has taken over deliver can.
+// forges gives an attribute of an item of EndpointHealth another text, as a compromised deliver can.
 func (r rig) forges(scope, attribute, value string) {
 	r.t.Helper()
 	key := keyOf("scope", scope, "name", "health")

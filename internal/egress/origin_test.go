@@ -6,7 +6,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// Owners' headers are sealed for a URL's origin: what is dialled, whose certificate is asked for and what the receiver
+// Owners' headers are sealed for a URL's origin: what is dialled, the name in the certificate and what the receiver
 // is told must be that origin, in whatever way the URL is written.
 func FuzzTarget_isTheOrigin(f *testing.F) {
 	for _, raw := range []string{

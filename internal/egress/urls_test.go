@@ -34,7 +34,7 @@ func TestClient_Post_agreesWithTheManagementAPIAboutRealURLs(t *testing.T) {
 	dialled := map[string]bool{"https://10.0.0.1/": true, "https://[::1]/": true, "https://example.com:8443/": true}
 	for _, row := range urls.Table(t) {
 		want := delivery.ReasonBlockedURL
-		if row.Stored != "" || dialled[row.URL] { // the dialler has reasons of its own for addresses and ports
+		if row.Stored != "" || dialled[row.URL] { // the dialler has other reasons for addresses and ports
 			want = delivery.ReasonBlockedAddress
 		}
 		checkResponse(t, row.URL, delivery.Response{Reason: want}, client.Post(t.Context(), to(row.URL)))

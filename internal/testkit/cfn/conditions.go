@@ -12,7 +12,7 @@ type Conditions struct {
 }
 
 // Choose makes of a template what CloudFormation makes of it with these values of its parameters: no resource, output
-// or property whose condition is false, and one branch of every Fn::If.
+// or property with a condition that is false, and one branch of every Fn::If.
 func Choose(whole Object, parameters map[string]string) (Object, error) {
 	c := Conditions{Parameters: parameters, Named: At(whole, "Conditions")}
 	whole = maps.Clone(whole)
