@@ -99,7 +99,11 @@ func TestMake_compilesWithTheToolchainOfTheModule(t *testing.T) {
 		t.Fatal("go.mod names no toolchain")
 	}
 	cmd := exec.CommandContext(t.Context(), "make", "--eval", "shown: ; @echo $$GOTOOLCHAIN", "shown")
-	cmd.Dir, cmd.Env = root, append(os.Environ(), "GOTOOLCHAIN=local", "MAKEFLAGS=")
+	// As a make that no other has started: that one's options would print folders.
+	cmd.Dir, cmd.Env = root, slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "MAKE") || strings.HasPrefix(v, "MFLAGS") || strings.HasPrefix(v, "GOTOOLCHAIN")
+	})
+	cmd.Env = append(cmd.Env, "GOTOOLCHAIN=local")
 	out, err := cmd.CombinedOutput()
 	if got := strings.TrimSpace(string(out)); err != nil || got != named[1] {
 		t.Errorf("make compiles with %s, want %s: %v", got, named[1], err)
