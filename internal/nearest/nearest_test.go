@@ -20,3 +20,13 @@ func TestTo_isTheNearestFirst(t *testing.T) {
 		t.Errorf("the list was changed (-want +got):\n%s", diff)
 	}
 }
+
+func TestTo_suggestsNothingForNamesOfMoreThan64Bytes(t *testing.T) {
+	known := []string{strings.Repeat("a", 64)}
+	if got := To(strings.Repeat("a", 63)+"b", known); len(got) != 1 {
+		t.Errorf("for 64 bytes it suggests %q", got)
+	}
+	if got := To(strings.Repeat("a", 65), known); len(got) != 0 {
+		t.Errorf("for 65 bytes it suggests %q", got)
+	}
+}

@@ -130,3 +130,17 @@ func TestImportKey_refusesWhatAnyoneWouldTry(t *testing.T) {
 		}
 	}
 }
+
+// A key that has just the least variety is taken, so that no bound is higher than it says.
+func TestImportKey_takesTheLeastVariety(t *testing.T) {
+	const bytes = "abbabaabbaababbaaabbabab" // 24 bits: two, twelve times each
+	key := []byte{'!'}                       // 16 bits of steps: two, eight times each
+	for _, step := range "1131331131133313" {
+		key = append(key, key[len(key)-1]+byte(step-'0'))
+	}
+	for _, secret := range []string{bytes, string(key)} {
+		if _, err := signature.ImportKey(secret); err != nil {
+			t.Errorf("%q: %v", secret, err)
+		}
+	}
+}
