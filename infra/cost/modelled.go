@@ -3,7 +3,7 @@ package cost
 import (
 	"strings"
 
-	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
 // perItem are the units of DynamoDB that one item of a call of the model costs, its indexes included.
@@ -25,7 +25,7 @@ var perItem = map[string]usage{
 
 // Modelled is the price of the calls of deliver, release and deadletter on the model of AWS, and how many requests
 // they are: the calls that it has counted, the invocations of deliver's mappings, and release's runs.
-func Modelled(calls awsmodel.Usage, deliver []*awsmodel.Mapping, runs int) (asked int, dollars float64) {
+func Modelled(calls model.Usage, deliver []*model.Mapping, runs int) (asked int, dollars float64) {
 	const memoryDeliver, memoryRelease = 0.5, 1.0 // GB
 	const idle = 0.2                              // s, of a run that finds nothing to do
 	var used usage

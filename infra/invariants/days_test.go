@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
 const hook = "webhook_1"
@@ -28,10 +28,10 @@ func (w *world) forbid(names ...string) (end func()) {
 	w.judgeBy(func(c *call) verdict {
 		for _, name := range names {
 			if strings.HasPrefix(c.String()[len(c.Process.Name)+2:], name) {
-				return awsmodel.Refused
+				return model.Refused
 			}
 		}
-		return awsmodel.Done
+		return model.Done
 	})
 	return func() { w.judgeBy(nil) }
 }
@@ -282,7 +282,7 @@ func (w *walker) only(names ...string) func(*call) verdict {
 				return w.gate(c)
 			}
 		}
-		return awsmodel.Done
+		return model.Done
 	}
 }
 
@@ -290,7 +290,7 @@ func (w *walker) only(names ...string) func(*call) verdict {
 // release finds it all the same, be it late.
 func TestBadDays_aBatchHoldsBehindThePause(t *testing.T) {
 	t.Parallel()
-	for _, v := range []verdict{awsmodel.Done, awsmodel.Late, awsmodel.StalledBut, awsmodel.CrashedBut} {
+	for _, v := range []verdict{model.Done, model.Late, model.StalledBut, model.CrashedBut} {
 		synctest.Test(t, func(t *testing.T) {
 			w := &walker{world: newWorld()}
 			w.own(hook, 200)

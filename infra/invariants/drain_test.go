@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
 // run goes on, without faults, until nothing is left to do or the time is over. Processes are well,
@@ -96,7 +96,7 @@ func (w *world) next() time.Time {
 // heal makes everybody wish what waits to be delivered, and answer 2xx.
 func (w *world) heal() {
 	w.judgeBy(nil)
-	time.Sleep(awsmodel.Lateness + time.Second)
+	time.Sleep(model.Lateness + time.Second)
 	w.Mu.Lock()
 	w.note("all is well")
 	paused := []string{}

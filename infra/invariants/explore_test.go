@@ -15,9 +15,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
+	"github.com/herald-webhooks/herald/infra/internal/functions"
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
 // explorer goes through everything that can happen in a small world, depth first: every order of the
@@ -28,8 +29,8 @@ type explorer struct {
 	*walker
 	left  limits
 	deeds []string
-	known map[*process]uint64 // what each invocation did and was told
-	owed  []string            // effects that come late
+	known map[*model.Process]uint64 // what each invocation did and was told
+	owed  []string                  // effects that come late
 }
 
 // limits bound a search.
@@ -44,7 +45,7 @@ type step struct {
 // steps are in an order that is the same whenever the state is.
 func (e *explorer) steps() (all []step) {
 	for _, c := range e.waiting() {
-		all = append(all, e.grants(c, awsmodel.Done))
+		all = append(all, e.grants(c, model.Done))
 		for _, v := range faults {
 			if e.left.Faults > 0 {
 				all = append(all, e.grants(c, v))
@@ -73,10 +74,10 @@ func (e *explorer) steps() (all []step) {
 // grants lets a call go on, and notes what its invocation learns by that.
 func (e *explorer) grants(c *waiter, v verdict) step {
 	return step{fmt.Sprint(c, ": ", v), func() {
-		if v != awsmodel.Done {
+		if v != model.Done {
 			e.left.Faults--
 		}
-		if v == awsmodel.Late {
+		if v == model.Late {
 			e.owed = append(e.owed, c.Name+c.Key)
 		}
 		e.learn(c.Process, c.Name, c.Key, v.String(), e.answerTo(c.Name))
@@ -98,7 +99,7 @@ func (e *explorer) answerTo(name string) string {
 	return ""
 }
 
-func (e *explorer) learn(p *process, what ...string) {
+func (e *explorer) learn(p *model.Process, what ...string) {
 	e.mine.Lock()
 	defer e.mine.Unlock()
 	if known, running := e.known[p]; running {
@@ -119,16 +120,16 @@ func hashOf(all ...string) uint64 {
 func (e *explorer) invoke(run func(p *process)) {
 	e.left.Invocations--
 	e.started++
-	p := e.Process(fmt.Sprintf("p%d", e.started), e.rules, rand.New(rand.NewPCG(1, 1)))
+	p := functions.New(e.Model, fmt.Sprintf("p%d", e.started), e.rules, rand.New(rand.NewPCG(1, 1)))
 	e.Mu.Lock()
-	e.known[p] = hashOf(e.tables(), e.messages())
+	e.known[p.Process] = hashOf(e.tables(), e.messages())
 	e.Mu.Unlock()
 	e.running.Add(1)
 	go func() {
 		run(p)
 		e.mine.Lock()
 		defer e.mine.Unlock()
-		delete(e.known, p)
+		delete(e.known, p.Process)
 		e.running.Add(-1)
 	}()
 }
@@ -173,7 +174,7 @@ func (e *explorer) messages() string {
 		q.Each(func(r events.SQSMessage, wait time.Duration, receives int) {
 			of := fmt.Sprint(q.Name, receives, wait)
 			for _, name := range slices.Sorted(maps.Keys(r.MessageAttributes)) {
-				of += name + awsmodel.Attribute(r, name)
+				of += name + model.Attribute(r, name)
 			}
 			all = append(all, of)
 		})
@@ -208,7 +209,7 @@ func (e *explorer) state() uint64 {
 func (s *search) path(t *testing.T, choices []int) (later [][]int) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
-		e := &explorer{walker: &walker{world: newWorld()}, left: s.limits, known: map[*process]uint64{}, deeds: s.deeds}
+		e := &explorer{walker: &walker{world: newWorld()}, left: s.limits, known: map[*model.Process]uint64{}, deeds: s.deeds}
 		e.opensSoon()
 		s.given(e.world)
 		time.Sleep(time.Second)

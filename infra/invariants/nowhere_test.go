@@ -11,11 +11,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
 // scene is a world, and one invocation in it.
@@ -225,14 +225,14 @@ func TestNothingIsLostBehindARestoration(t *testing.T) {
 		run, other := w.process("release"), w.process("deliver")
 		var once sync.Once
 		w.judgeBy(func(c *call) verdict {
-			if c.Process == run && strings.HasPrefix(c.Name, "Read Backlog") {
+			if c.Process == run.Process && strings.HasPrefix(c.Name, "Read Backlog") {
 				once.Do(func() {
 					w.owner("webhook_1", endpoint.Active)
 					w.publish("webhook_1")
 					other.Receive(w.DeliveryQueue)
 				})
 			}
-			return awsmodel.Done
+			return model.Done
 		})
 		run.Release()
 		w.mustHold(t, "restored in a run")

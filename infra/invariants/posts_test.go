@@ -10,10 +10,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
 // crowded lets three runs of release at a time, call by call, with every tenth call a fault, look for an hour after an
@@ -45,8 +45,8 @@ func crowded(t *testing.T, seed uint64) (w *walker) {
 		}
 		well := w.process("well")
 		w.judgeBy(func(c *call) verdict {
-			if c.Process == well {
-				return awsmodel.Done
+			if c.Process == well.Process {
+				return model.Done
 			}
 			return w.gate(c)
 		})
@@ -63,7 +63,7 @@ func (w *walker) crowdedMinute(random *rand.Rand, well *process) {
 		w.start("release runs", (*process).Release)
 	}
 	w.finish(func(calls []*waiter) (*waiter, verdict) {
-		v := awsmodel.Done
+		v := model.Done
 		if random.IntN(10) == 0 {
 			v = faults[random.IntN(len(faults))]
 		}
@@ -175,9 +175,9 @@ func toggled(t *testing.T, toggle func(*world), every time.Duration) (
 		for range 3 {
 			w.publish(hook)
 		}
-		w.Sent = func(_ *awsmodel.Queue, m events.SQSMessage) {
-			if !awsmodel.ProgressOf(m).Probe.IsZero() {
-				probes[awsmodel.LifeOf(m).ID]++
+		w.Sent = func(_ *model.Queue, m events.SQSMessage) {
+			if !model.ProgressOf(m).Probe.IsZero() {
+				probes[model.LifeOf(m).ID]++
 			}
 		}
 		w.Turns = func(_, next circuit.Item) {

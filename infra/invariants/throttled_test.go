@@ -9,8 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
+	"github.com/herald-webhooks/herald/infra/internal/functions"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
 // services are what can refuse its calls for a while, by the beginnings of their names.
@@ -50,7 +51,7 @@ var moments = map[string]func(w *world, about *truth, call string) bool{
 // no long one, and not its life.
 func TestNothingDiesOfUs(t *testing.T) {
 	t.Parallel()
-	schedule, long := awsmodel.DefaultRules(1).Schedule, time.Duration(0)
+	schedule, long := functions.DefaultRules(1).Schedule, time.Duration(0)
 	for place := 1; place <= schedule.MaxRetries; place++ {
 		if schedule.LongAfter(place) {
 			long += schedule.Wait(place, 0, 0, 0)
@@ -107,9 +108,9 @@ func throttle(t *testing.T, service, moment string, place int) (w *world, id str
 		}
 		w.judgeBy(func(c *call) verdict {
 			if refuses(c.Name) {
-				return awsmodel.Refused
+				return model.Refused
 			}
-			return awsmodel.Done
+			return model.Done
 		})
 		w.run(80*time.Hour, w.idle)
 		opened = !from.IsZero() && service != "Deliveries, writes"

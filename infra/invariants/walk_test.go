@@ -13,8 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
 // walker lets several processes run at once, one call at a time, in an order that choices say.
@@ -46,7 +46,7 @@ func quiet(name string) bool {
 
 func (w *walker) gate(c *call) verdict {
 	if quiet(c.Name) {
-		return awsmodel.Done
+		return model.Done
 	}
 	here := &waiter{c, make(chan verdict)}
 	w.mine.Lock()
@@ -63,7 +63,7 @@ func (w *walker) gate(c *call) verdict {
 	case <-c.Context.Done():
 	case <-time.After(time.Until(c.Process.Deadline())):
 	}
-	return awsmodel.Done // too late: it is not made
+	return model.Done // too late: it is not made
 }
 
 // waiting are the calls that can go on, in an order of their own.
@@ -113,13 +113,13 @@ func (w *walker) ready() *process {
 	return w.process(fmt.Sprintf("p%d", w.started))
 }
 
-func (w *walker) batchOf(q *awsmodel.Queue) {
+func (w *walker) batchOf(q *model.Queue) {
 	if w.visible(q) {
 		w.start("receives from "+q.Name, func(p *process) { p.Receive(q) })
 	}
 }
 
-func (w *walker) visible(q *awsmodel.Queue) bool {
+func (w *walker) visible(q *model.Queue) bool {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
 	at := q.Next()
@@ -185,7 +185,7 @@ var deeds = []deed{
 	{1, func(*walker, string) { time.Sleep(13 * time.Hour) }, nobody},
 }
 
-func (w *walker) twin(q *awsmodel.Queue) {
+func (w *walker) twin(q *model.Queue) {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
 	if q.Duplicate() {
@@ -225,7 +225,7 @@ func (w *walker) step(choice uint32) {
 	what, which := choice%16, int(choice/16)
 	switch {
 	case len(calls) > 0 && what < 10:
-		calls[which%len(calls)].grant <- awsmodel.Done
+		calls[which%len(calls)].grant <- model.Done
 	case len(calls) > 0 && what < 12:
 		v := faults[which%len(faults)]
 		calls[which/len(faults)%len(calls)].grant <- v
@@ -286,7 +286,7 @@ func (w *walker) finish(next func(calls []*waiter) (*waiter, verdict)) {
 	}
 }
 
-func inOrder(calls []*waiter) (*waiter, verdict) { return calls[0], awsmodel.Done }
+func inOrder(calls []*waiter) (*waiter, verdict) { return calls[0], model.Done }
 
 // shortest leaves out what a failure does not need.
 func shortest(t *testing.T, choices []uint32) []uint32 {

@@ -13,29 +13,30 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
+	"github.com/herald-webhooks/herald/infra/internal/functions"
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/handler/deliver"
 	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
 const tenant = "acme"
 
 type (
-	life    = awsmodel.Life
-	process = awsmodel.Process
-	call    = awsmodel.Call
-	verdict = awsmodel.Verdict
+	life    = model.Life
+	process = functions.Process
+	call    = model.Call
+	verdict = model.Verdict
 )
 
-var faults = awsmodel.Faults()
+var faults = model.Faults()
 
 // world is AWS, the receivers, and the truth about every delivery. Model.Mu guards all but the judge.
 type world struct {
-	*awsmodel.Model
+	*model.Model
 	rules     deliver.Rules
 	truth     map[life]*truth
 	receivers map[string]receiver
@@ -74,7 +75,7 @@ func answers(status int) receiver { return func(string) int { return status } }
 func newWorld() *world {
 	now := time.Now()
 	w := &world{
-		Model: awsmodel.New(), rules: awsmodel.DefaultRules(200), truth: map[life]*truth{},
+		Model: model.New(), rules: functions.DefaultRules(200), truth: map[life]*truth{},
 		receivers: map[string]receiver{}, began: now, ran: now,
 	}
 	w.Post = w.receive
@@ -97,18 +98,18 @@ func (w *world) process(name string) *process {
 	w.unique++
 	random := rand.New(rand.NewPCG(uint64(w.unique), 1))
 	w.Mu.Unlock()
-	return w.Process(name, w.rules, random)
+	return functions.New(w.Model, name, w.rules, random)
 }
 
 // receive is a POST as its receiver sees it.
-func (w *world) receive(p awsmodel.Post) awsmodel.Answer {
+func (w *world) receive(p model.Post) model.Answer {
 	status := w.receivers[p.EndpointID](p.DeliveryID)
 	w.posts = append(w.posts, post{p.EndpointID, p.DeliveryID, time.Now(), status})
 	t := w.truth[life{ID: p.DeliveryID}]
 	t.posts = append(t.posts, time.Now())
 	t.acked = t.acked || status/100 == 2
 	w.note("POST of %s to %s: %d", p.DeliveryID, p.EndpointID, status)
-	a := awsmodel.Answer{Status: status}
+	a := model.Answer{Status: status}
 	if status == http.StatusTooManyRequests {
 		a.RetryAfter = "600"
 	}
@@ -181,7 +182,7 @@ func (w *world) message(endpointID string) delivery.Message {
 func (w *world) retried(endpointID string, used int) { w.resent(w.RetryQueue, endpointID, used, 0) }
 
 // resent puts a delivery on a queue that has used so many places, and whose life began so long ago.
-func (w *world) resent(q *awsmodel.Queue, endpointID string, used int, ago time.Duration) {
+func (w *world) resent(q *model.Queue, endpointID string, used int, ago time.Duration) {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
 	m := w.message(endpointID)
@@ -252,7 +253,7 @@ func (w *world) check() {
 func (w *world) here() map[life]bool {
 	here := map[life]bool{}
 	for _, q := range w.Queues() {
-		q.Each(func(r events.SQSMessage, _ time.Duration, _ int) { here[awsmodel.LifeOf(r)] = true })
+		q.Each(func(r events.SQSMessage, _ time.Duration, _ int) { here[model.LifeOf(r)] = true })
 	}
 	for _, i := range w.Backlog.Items {
 		here[life{ID: i.Message.DeliveryID, Replay: i.Message.Replay}] = true
@@ -303,12 +304,12 @@ func (w *world) verdictOn(c *call) verdict {
 	judge := w.judge
 	w.judging.Unlock()
 	if judge == nil {
-		return awsmodel.Done
+		return model.Done
 	}
 	return judge(c)
 }
 
 // throttled reports whether Lambda takes no invocations of the process now.
 func (w *world) throttled(p *process) bool {
-	return w.verdictOn(&call{Process: p, Name: "Lambda"}) == awsmodel.Refused
+	return w.verdictOn(&call{Process: p.Process, Name: "Lambda"}) == model.Refused
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
 // Scenario is a course of events in the world.
@@ -69,7 +69,7 @@ type window struct{ from, to time.Duration }
 
 func (w window) holds(now time.Duration) bool { return now >= w.from && now < w.to }
 
-type answer = awsmodel.Answer
+type answer = model.Answer
 
 // receiver answers a POST to a hook.
 type receiver func(w *world, h *hook) answer

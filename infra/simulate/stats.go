@@ -6,7 +6,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/herald-webhooks/herald/infra/cost"
-	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
 // Figures are what a run shows, and are gathered under the model's lock.
@@ -89,7 +89,7 @@ func (s *stats) posted(w *world, h *hook, n int, a answer) {
 		d.attempted = true
 		s.first(w, h, d.at(), now)
 	}
-	if a.Status/100 != 2 || a.Took >= awsmodel.AttemptTimeout {
+	if a.Status/100 != 2 || a.Took >= model.AttemptTimeout {
 		return
 	}
 	if h.role == subject && w.scenario.up > 0 && now >= w.scenario.up && !s.known {

@@ -1,6 +1,6 @@
 // Package simulate plays days of deliveries in fake time: attacks on isolation, honest tenants with slow
 // answers, and outages. Herald's own handlers deliver, release and deadletter run on the model of AWS that the
-// invariants use (infra/internal/awsmodel), with a mapping of 200 processes for each of deliver's queues;
+// invariants use (internal/testkit/model), with a mapping of 200 processes for each of deliver's queues;
 // only fan-out and the receivers are scripts.
 //
 // "make simulate" runs all scenarios, checks the goals of infra/docs/capacity.md and writes that page and
@@ -17,23 +17,24 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
+	"github.com/herald-webhooks/herald/infra/internal/functions"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/handler/deliver"
 	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
 // world is one run of a scenario.
 type world struct {
-	*awsmodel.Model
+	*model.Model
 	scenario Scenario
 	rules    deliver.Rules
 	random   *rand.Rand // of receivers, under Mu
 	hooks    map[string]*hook
 	others   []*hook
 	members  []member
-	maps     []*awsmodel.Mapping
+	maps     []*model.Mapping
 	stats    stats
 }
 
@@ -55,13 +56,13 @@ func Run(s Scenario) Result {
 	w.finish()
 	w.Stop()
 	r := w.result()
-	time.Sleep(awsmodel.ReleaseTimeout) // for all to end
+	time.Sleep(model.ReleaseTimeout) // for all to end
 	return r
 }
 
 func newWorld(s Scenario) *world {
 	w := &world{
-		Model: awsmodel.New(), scenario: s, rules: awsmodel.DefaultRules(processes),
+		Model: model.New(), scenario: s, rules: functions.DefaultRules(processes),
 		random: rand.New(rand.NewPCG(seed, 1)), hooks: map[string]*hook{}, //nolint:gosec // figures that can be repeated
 	}
 	w.States = nil
@@ -96,10 +97,10 @@ func (w *world) own(tenant string, n int, as role, answers receiver) *hook {
 // start begins mappings and publishers.
 func (w *world) start() {
 	w.stats.Busy.begin(w)
-	for n, q := range []*awsmodel.Queue{w.DeliveryQueue, w.RetryQueue, w.SlowQueue} {
-		w.maps = append(w.maps, w.Map(q, processes, w.rules, uint64(n)))
+	for n, q := range []*model.Queue{w.DeliveryQueue, w.RetryQueue, w.SlowQueue} {
+		w.maps = append(w.maps, functions.Map(w.Model, q, processes, w.rules, uint64(n)))
 	}
-	w.Map(w.DeadLetterQueue, deadLetters, w.rules, seed)
+	functions.Map(w.Model, w.DeadLetterQueue, deadLetters, w.rules, seed)
 	go w.publish(w.scenario.Rate, seed, func(random *rand.Rand) []*hook {
 		n := random.IntN(len(w.others))
 		return w.others[n : n+1]
@@ -160,7 +161,7 @@ func numberOf(body string) int {
 }
 
 // receive is a POST as its receiver sees it.
-func (w *world) receive(p awsmodel.Post) awsmodel.Answer {
+func (w *world) receive(p model.Post) model.Answer {
 	h := w.hooks[p.EndpointID]
 	var a answer
 	if h.role != other && h.answer != nil {
@@ -172,18 +173,18 @@ func (w *world) receive(p awsmodel.Post) awsmodel.Answer {
 	return a
 }
 
-func (w *world) sent(q *awsmodel.Queue, m events.SQSMessage) {
+func (w *world) sent(q *model.Queue, m events.SQSMessage) {
 	if q == w.DeadLetterQueue {
 		w.stats.died(w, numberOf(m.Body))
 	}
 }
 
 // received measures how late a retry is: by its schedule if it waited elsewhere, otherwise by its queue.
-func (w *world) received(q *awsmodel.Queue, m events.SQSMessage, since time.Duration) {
-	if q != w.RetryQueue || w.hooks[awsmodel.Attribute(m, "endpoint_id")].role != other {
+func (w *world) received(q *model.Queue, m events.SQSMessage, since time.Duration) {
+	if q != w.RetryQueue || w.hooks[model.Attribute(m, "endpoint_id")].role != other {
 		return
 	}
-	due := awsmodel.ProgressOf(m).DueAt
+	due := model.ProgressOf(m).DueAt
 	if due.IsZero() {
 		return
 	}
@@ -193,20 +194,20 @@ func (w *world) received(q *awsmodel.Queue, m events.SQSMessage, since time.Dura
 	w.stats.retries.add(since)
 }
 
-func (w *world) refuse(c *awsmodel.Call) awsmodel.Verdict {
+func (w *world) refuse(c *model.Call) model.Verdict {
 	table := !strings.HasPrefix(c.Name, "Send") && !strings.HasPrefix(c.Name, "Change") && c.Name != "answer" &&
 		c.Name != "POST" && !strings.HasPrefix(c.Name, "KMS")
 	if table && w.scenario.refuses.holds(w.now()) {
-		return awsmodel.Refused
+		return model.Refused
 	}
-	return awsmodel.Done
+	return model.Done
 }
 
 // minute passes a minute; release runs at its beginning.
 func (w *world) minute() {
 	if !w.scenario.dead.holds(w.now()) {
 		random := rand.New(rand.NewPCG(seed, uint64(w.stats.runs))) //nolint:gosec // as above
-		go w.Process("release "+strconv.Itoa(w.stats.runs), w.rules, random).Release()
+		go functions.New(w.Model, "release "+strconv.Itoa(w.stats.runs), w.rules, random).Release()
 	}
 	w.stats.runs++
 	w.Mu.Lock()

@@ -1,4 +1,4 @@
-package awsmodel
+package model
 
 import (
 	"testing"
@@ -162,11 +162,15 @@ func bodies(received []events.SQSMessage) (all string) {
 	return all
 }
 
+// idle is a process that does nothing and returns all messages.
+type idle struct{}
+
+func (idle) Batch(*Queue, []events.SQSMessage) {}
+
 func TestMapping_Disable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := New()
-		m.Post = func(Post) Answer { return Answer{Status: 200} }
-		mapping := m.Map(m.DeliveryQueue, 1, DefaultRules(1), 1)
+		mapping := m.Map(m.DeliveryQueue, []Worker{idle{}})
 		in := func(do func()) {
 			m.Mu.Lock()
 			do()

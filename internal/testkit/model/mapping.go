@@ -1,13 +1,9 @@
-package awsmodel
+package model
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-
-	"github.com/herald-webhooks/herald/internal/handler/deliver"
 )
 
 // Mapping is an event source mapping: it receives whenever one of its processes is free.
@@ -16,9 +12,14 @@ type Mapping struct {
 	Busy        time.Duration // of all processes together
 
 	queue       *Queue
-	free        []*Process
+	free        []Worker
 	dispatching bool
 	disabled    bool
+}
+
+// Worker is a process that a mapping invokes with messages of its queue.
+type Worker interface {
+	Batch(from *Queue, records []events.SQSMessage)
 }
 
 // The time from a receive to the handler, and from its answer to the end of the invocation.
@@ -27,13 +28,9 @@ const (
 	afterHandler  = 10 * time.Millisecond
 )
 
-// Map gives a queue a mapping with so many processes.
-func (m *Model) Map(q *Queue, processes int, rules deliver.Rules, seed uint64) *Mapping {
-	mapping := &Mapping{queue: q}
-	for n := range processes {
-		random := rand.New(rand.NewPCG(seed, uint64(n))) //nolint:gosec // figures that can be repeated
-		mapping.free = append(mapping.free, m.Process(fmt.Sprintf("%s %d", q.Name, n), rules, random))
-	}
+// Map gives a queue a mapping with these processes.
+func (m *Model) Map(q *Queue, processes []Worker) *Mapping {
+	mapping := &Mapping{queue: q, free: processes}
 	m.Mu.Lock()
 	defer m.Mu.Unlock()
 	q.mapping = mapping
@@ -69,7 +66,7 @@ func (m *Mapping) Enable() {
 	m.dispatch()
 }
 
-func (m *Mapping) run(p *Process, records []events.SQSMessage) {
+func (m *Mapping) run(p Worker, records []events.SQSMessage) {
 	began := time.Now()
 	time.Sleep(beforeHandler)
 	p.Batch(m.queue, records)

@@ -1,4 +1,4 @@
-package awsmodel
+package model
 
 import (
 	"context"
@@ -10,16 +10,20 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// rows is the table Endpoints as control calls it (dynamo.Endpoints).
-type rows struct{ *Process }
+// Endpoints returns the store as the process calls it.
+func (p *Process) Endpoints() Endpoints { return Endpoints{p} }
+
+// Endpoints is the table Endpoints as control calls it (dynamo.Endpoints).
+type Endpoints struct{ *Process }
 
 // Get reads a row, also of a deleted endpoint.
-func (r rows) Get(ctx context.Context, tenantID, id string) (e endpoint.Endpoint, found bool, err error) {
+func (r Endpoints) Get(ctx context.Context, tenantID, id string) (e endpoint.Endpoint, found bool, err error) {
 	err = r.one(ctx, "Read Endpoints", id, func() { e, found = r.model.Endpoints[id] })
 	return e, found && e.TenantID == tenantID && err == nil, err
 }
 
-func (r rows) List(ctx context.Context, tenantID string) (all []endpoint.Endpoint, err error) {
+// List returns a tenant's rows, the deleted ones too.
+func (r Endpoints) List(ctx context.Context, tenantID string) (all []endpoint.Endpoint, err error) {
 	return asked(ctx, r.Process, "Read Endpoints", tenantID, func() (all []endpoint.Endpoint) {
 		for _, id := range slices.Sorted(maps.Keys(r.model.Endpoints)) {
 			if e := r.model.Endpoints[id]; e.TenantID == tenantID {
@@ -30,7 +34,8 @@ func (r rows) List(ctx context.Context, tenantID string) (all []endpoint.Endpoin
 	})
 }
 
-func (r rows) Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error) {
+// Marks returns the marks of a tenant and of its endpoints.
+func (r Endpoints) Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error) {
 	return asked(ctx, r.Process, "Read Endpoints", tenantID, func() endpoint.TenantMarks {
 		marks := endpoint.TenantMarks{Tenant: r.model.Stops[tenantID], Endpoints: map[string]endpoint.Marks{}}
 		for id, e := range r.model.Endpoints {
@@ -41,7 +46,7 @@ func (r rows) Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks,
 }
 
 // Mark changes the marks of an endpoint, or of a tenant.
-func (r rows) Mark(ctx context.Context, key dynamo.EndpointKey, change func(*endpoint.Marks) bool) (
+func (r Endpoints) Mark(ctx context.Context, key dynamo.EndpointKey, change func(*endpoint.Marks) bool) (
 	changed bool, marks endpoint.Marks, err error,
 ) {
 	m := r.model
@@ -60,9 +65,12 @@ func (r rows) Mark(ctx context.Context, key dynamo.EndpointKey, change func(*end
 	return changed && err == nil, marks, err
 }
 
-// audited is the audit log as control writes it; nobody reads it here.
-type audited struct{ *Process }
+// Audit returns it as the process calls it.
+func (p *Process) Audit() Audit { return Audit{p} }
 
-func (p audited) Write(ctx context.Context, _ ...audit.Line) error {
+// Audit is the audit log as control writes it; nobody reads it here.
+type Audit struct{ *Process }
+
+func (p Audit) Write(ctx context.Context, _ ...audit.Line) error {
 	return p.one(ctx, "PutLogEvents", "", func() {})
 }

@@ -1,4 +1,4 @@
-package awsmodel
+package model
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package awsmodel
+package model
 
 import (
 	"context"
@@ -29,13 +29,17 @@ type Answer struct {
 // Receiver answers POSTs, under Mu.
 type Receiver func(p Post) Answer
 
-// poster makes POSTs (delivery.Poster).
-type poster struct{ *Process }
+// Poster returns it as the process calls it.
+func (p *Process) Poster() Poster { return Poster{p} }
+
+// Poster makes POSTs (delivery.Poster).
+type Poster struct{ *Process }
 
 // wh-id is the third header of a POST.
 const idHeader = 2
 
-func (p poster) Post(ctx context.Context, r delivery.Request) delivery.Response {
+// Post makes one POST, which its receiver answers.
+func (p Poster) Post(ctx context.Context, r delivery.Request) delivery.Response {
 	began := time.Now()
 	post := Post{path.Base(r.URL), r.Header[idHeader].Value, r.Body}
 	var got Answer
@@ -67,14 +71,17 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// sender sends to one queue (queue.Sender).
-type sender struct {
+// Sender returns it as the process calls it.
+func (p *Process) Sender(to *Queue) Sender { return Sender{p, to} }
+
+// Sender sends to one queue (queue.Sender).
+type Sender struct {
 	*Process
 	To *Queue
 }
 
 // Send sends messages, as one call.
-func (s sender) Send(ctx context.Context, messages []queue.Outgoing) []error {
+func (s Sender) Send(ctx context.Context, messages []queue.Outgoing) []error {
 	if len(messages) == 0 {
 		return nil
 	}
@@ -82,14 +89,17 @@ func (s sender) Send(ctx context.Context, messages []queue.Outgoing) []error {
 	return s.many(ctx, "Send "+s.To.Name, key, len(messages), func(i int) { s.To.Send(messages[i]) })
 }
 
-// hider changes visibility timeouts of one queue (queue.Visibility).
-type hider struct {
+// Hider returns it as the process calls it.
+func (p *Process) Hider(of *Queue) Hider { return Hider{p, of} }
+
+// Hider changes visibility timeouts of one queue (queue.Visibility).
+type Hider struct {
 	*Process
 	Of *Queue
 }
 
 // ChangeVisibility changes visibility timeouts, as one call.
-func (h hider) ChangeVisibility(ctx context.Context, changes []queue.VisibilityChange) []error {
+func (h Hider) ChangeVisibility(ctx context.Context, changes []queue.VisibilityChange) []error {
 	if len(changes) == 0 {
 		return nil
 	}
@@ -105,16 +115,21 @@ func (h hider) ChangeVisibility(ctx context.Context, changes []queue.VisibilityC
 	return errs
 }
 
-// keys is KMS (deliver's secrets and the vault's data keys).
-type keys struct{ *Process }
+// Keys returns it as the process calls it.
+func (p *Process) Keys() Keys { return Keys{p} }
 
-func (k keys) Open(ctx context.Context, id keyring.SecretID, _ []byte) (string, error) {
+// Keys is KMS (deliver's secrets and the vault's data keys).
+type Keys struct{ *Process }
+
+// Open decrypts a signing secret: all are the same.
+func (k Keys) Open(ctx context.Context, id keyring.SecretID, _ []byte) (string, error) {
 	return "whs_1", k.one(ctx, "KMS Decrypt", id.EndpointID, func() {})
 }
 
-func (k keys) Generate(ctx context.Context, _ map[string]string) (plain, wrapped []byte, err error) {
+// Generate returns a data key: all are the same.
+func (k Keys) Generate(ctx context.Context, _ map[string]string) (plain, wrapped []byte, err error) {
 	return make([]byte, 32), []byte("wrapped"), k.one(ctx, "KMS GenerateDataKey", "", func() {})
 }
 
 // Unwrap is refused: no function of the model may open dead letters.
-func (k keys) Unwrap(context.Context, map[string]string, []byte) ([]byte, error) { return nil, errAWS }
+func (k Keys) Unwrap(context.Context, map[string]string, []byte) ([]byte, error) { return nil, errAWS }

@@ -1,13 +1,13 @@
-// Package awsmodel models AWS in fake time (testing/synctest), for the simulation and for the tests of the
-// invariants: standard queues of SQS, the tables as Herald's stores show them, and Lambda's event source
-// mappings. Herald's own handlers run on it.
+// Package model is the part of AWS that Herald uses, in memory: standard queues of SQS, the tables as Herald's stores
+// show them, and Lambda's event source mappings. Tests of handlers stand on it, and so do the simulation and the tests
+// of the invariants, in fake time (testing/synctest).
 //
-// It promises the documented behaviour where it can do harm: delays and visibility timeouts in whole
-// seconds, receive counts, redrive, the limit of messages in flight, at-least-once delivery, eventually
-// consistent reads and indexes, conditional writes, and the end of a process at its function's timeout.
-// Every call can be refused, done in part, lost, late, stalled or cut short by a crash. It leaves out
-// details that would add nothing but noise: receives from some of the servers only, and SQS's retention.
-package awsmodel
+// It promises what AWS documents where that can do harm: delays and visibility timeouts in whole seconds, receive
+// counts, redrive, the limit of messages in flight, at-least-once delivery, eventually consistent reads and indexes,
+// conditional writes, and the end of a process at its function's timeout. Every call can be refused, done in part,
+// lost, late, stalled or cut short by a crash. It leaves out details that would add nothing but noise: receives from
+// some of the servers only, and SQS's retention. It imports no handler.
+package model
 
 import (
 	"slices"
@@ -128,6 +128,14 @@ func (m *Model) Stop() {
 
 // Elapsed is the time since the account was made.
 func (m *Model) Elapsed() time.Duration { return time.Since(m.began) }
+
+// Processes counts the calls of it, so that each process can have a number.
+func (m *Model) Processes() int {
+	m.Mu.Lock()
+	defer m.Mu.Unlock()
+	m.processes++
+	return m.processes
+}
 
 // setCircuit stores an item; the zero Version removes it.
 func (m *Model) setCircuit(id string, next circuit.Item) {

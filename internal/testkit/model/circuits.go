@@ -1,4 +1,4 @@
-package awsmodel
+package model
 
 import (
 	"context"
@@ -11,8 +11,11 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 )
 
-// circuits is the table EndpointHealth as one process calls it (dynamo.Circuits).
-type circuits struct{ *Process }
+// Circuits returns the store as the process calls it.
+func (p *Process) Circuits() Circuits { return Circuits{p} }
+
+// Circuits is the table EndpointHealth as one process calls it (dynamo.Circuits).
+type Circuits struct{ *Process }
 
 const writeHealth = "Write EndpointHealth"
 
@@ -22,7 +25,7 @@ type stored struct {
 }
 
 // Store changes an item's state, if its version is still was's.
-func (c circuits) Store(ctx context.Context, was, next circuit.Item) (circuit.Item, bool, error) {
+func (c Circuits) Store(ctx context.Context, was, next circuit.Item) (circuit.Item, bool, error) {
 	m := c.model
 	got, err := asked(ctx, c.Process, writeHealth, next.EndpointID, func() stored {
 		now := m.Circuits[next.EndpointID]
@@ -47,7 +50,8 @@ func sameState(now, next circuit.Item) bool {
 	return reflect.DeepEqual(now, rounded(next))
 }
 
-func (c circuits) Hold(ctx context.Context, key dynamo.EndpointKey, until, now time.Time) error {
+// Hold stores a lease until then, unless there is a longer one.
+func (c Circuits) Hold(ctx context.Context, key dynamo.EndpointKey, until, now time.Time) error {
 	m := c.model
 	return c.one(ctx, writeHealth, key.EndpointID, func() {
 		i := m.Circuits[key.EndpointID]
@@ -64,7 +68,7 @@ func (c circuits) Hold(ctx context.Context, key dynamo.EndpointKey, until, now t
 }
 
 // Clear ends a lease that nobody has prolonged; of one that has ended already, it is no refusal.
-func (c circuits) Clear(ctx context.Context, i circuit.Item) (applied bool, err error) {
+func (c Circuits) Clear(ctx context.Context, i circuit.Item) (applied bool, err error) {
 	cleared := func(now circuit.Item) bool { return now.HeldUntil.IsZero() && now.Version == i.Version }
 	return c.end(ctx, i, cleared, func(now circuit.Item) circuit.Item {
 		now.HeldUntil = time.Time{}
@@ -73,12 +77,12 @@ func (c circuits) Clear(ctx context.Context, i circuit.Item) (applied bool, err 
 }
 
 // Remove deletes an item that nobody has changed; of one that is gone, it is no refusal.
-func (c circuits) Remove(ctx context.Context, i circuit.Item) (applied bool, err error) {
+func (c Circuits) Remove(ctx context.Context, i circuit.Item) (applied bool, err error) {
 	gone := func(now circuit.Item) bool { return now.Version == 0 }
 	return c.end(ctx, i, gone, func(circuit.Item) circuit.Item { return circuit.Item{} })
 }
 
-func (c circuits) end(
+func (c Circuits) end(
 	ctx context.Context, i circuit.Item, again func(circuit.Item) bool, change func(circuit.Item) circuit.Item,
 ) (bool, error) {
 	m := c.model
@@ -95,7 +99,7 @@ func (c circuits) end(
 }
 
 // Get reads an item, strongly consistent.
-func (c circuits) Get(ctx context.Context, endpointID string) (circuit.Item, error) {
+func (c Circuits) Get(ctx context.Context, endpointID string) (circuit.Item, error) {
 	return asked(ctx, c.Process, "Read EndpointHealth", endpointID, func() circuit.Item {
 		i := c.model.Circuits[endpointID]
 		i.EndpointID = endpointID
@@ -103,7 +107,8 @@ func (c circuits) Get(ctx context.Context, endpointID string) (circuit.Item, err
 	})
 }
 
-func (c circuits) All(ctx context.Context) (items []circuit.Item, slow map[string]time.Time, err error) {
+// All returns all items, and slow_until by tenant.
+func (c Circuits) All(ctx context.Context) (items []circuit.Item, slow map[string]time.Time, err error) {
 	m := c.model
 	err = c.one(ctx, "Scan EndpointHealth", "", func() {
 		for _, id := range slices.Sorted(maps.Keys(m.Circuits)) {
@@ -117,7 +122,8 @@ func (c circuits) All(ctx context.Context) (items []circuit.Item, slow map[strin
 	return items, slow, nil
 }
 
-func (c circuits) Charge(ctx context.Context, tenantID string, d time.Duration, now time.Time) (time.Time, error) {
+// Charge moves a tenant's slow_until by d, from now where it has passed.
+func (c Circuits) Charge(ctx context.Context, tenantID string, d time.Duration, now time.Time) (time.Time, error) {
 	m := c.model
 	return asked(ctx, c.Process, "Charge", tenantID, func() time.Time {
 		from := m.Slow[tenantID]
@@ -130,7 +136,7 @@ func (c circuits) Charge(ctx context.Context, tenantID string, d time.Duration, 
 }
 
 // MoveSlow raises or lowers a tenant's slow_until, if that is still a raise or a lowering.
-func (c circuits) MoveSlow(ctx context.Context, tenantID string, from, to time.Time) error {
+func (c Circuits) MoveSlow(ctx context.Context, tenantID string, from, to time.Time) error {
 	m := c.model
 	return c.one(ctx, "Charge", tenantID, func() {
 		now := m.Slow[tenantID]
@@ -140,7 +146,8 @@ func (c circuits) MoveSlow(ctx context.Context, tenantID string, from, to time.T
 	})
 }
 
-func (c circuits) SlowUntil(ctx context.Context, tenantIDs []string) (map[string]time.Time, error) {
+// SlowUntil returns the slow_until of tenants that were ever charged.
+func (c Circuits) SlowUntil(ctx context.Context, tenantIDs []string) (map[string]time.Time, error) {
 	return asked(ctx, c.Process, "Read EndpointHealth", "tenants", func() map[string]time.Time {
 		slow := map[string]time.Time{}
 		for _, id := range tenantIDs {
@@ -153,7 +160,7 @@ func (c circuits) SlowUntil(ctx context.Context, tenantIDs []string) (map[string
 }
 
 // ForgetSlow removes a tenant's number that nobody has moved.
-func (c circuits) ForgetSlow(ctx context.Context, tenantID string, until time.Time) error {
+func (c Circuits) ForgetSlow(ctx context.Context, tenantID string, until time.Time) error {
 	return c.one(ctx, "Charge", tenantID, func() {
 		if c.model.Slow[tenantID].Equal(until) {
 			delete(c.model.Slow, tenantID)

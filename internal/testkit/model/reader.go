@@ -1,0 +1,82 @@
+package model
+
+import (
+	"context"
+
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+// Reader returns it as the process calls it.
+func (p *Process) Reader(eventual bool) Reader { return Reader{p, eventual} }
+
+// Reader reads endpoints with their circuits (dynamo.Reader).
+type Reader struct {
+	*Process
+	Eventual bool // circuits and tenants' numbers
+}
+
+type readings = map[dynamo.EndpointKey]dynamo.Reading
+
+// Read reads rows and circuits; either may be refused alone.
+func (r Reader) Read(
+	ctx context.Context, keys []dynamo.EndpointKey, quiet map[dynamo.EndpointKey]bool,
+) (map[dynamo.EndpointKey]dynamo.Reading, error) {
+	if len(keys) == 0 {
+		return readings{}, nil
+	}
+	m, key := r.model, ""
+	for _, k := range keys {
+		key = max(key, k.EndpointID)
+	}
+	found, err := asked(ctx, r.Process, "Read Endpoints", key, func() readings {
+		found := make(readings, len(keys))
+		for _, k := range keys {
+			e, ok := m.row(k)
+			found[k] = dynamo.Reading{
+				Endpoint: e, Found: ok, Tenant: m.Stops[k.TenantID],
+				Circuit: circuit.Item{TenantID: k.TenantID, EndpointID: k.EndpointID},
+			}
+		}
+		return found
+	})
+	if err != nil {
+		return nil, err
+	}
+	circuits, err := asked(ctx, r.Process, "Read EndpointHealth", key, func() readings {
+		circuits := make(readings, len(keys))
+		for _, k := range keys {
+			circuits[k] = dynamo.Reading{Circuit: r.circuit(k), SlowUntil: m.Slow[k.TenantID]}
+		}
+		return circuits
+	})
+	if err != nil {
+		return found, nil //nolint:nilerr // circuits may be unread
+	}
+	for k, reading := range found {
+		if !quiet[k] {
+			reading.Circuit, reading.SlowUntil, reading.CircuitRead = circuits[k].Circuit, circuits[k].SlowUntil, true
+			found[k] = reading
+		}
+	}
+	return found, nil
+}
+
+func (r Reader) circuit(k dynamo.EndpointKey) circuit.Item {
+	i := r.model.Circuits[k.EndpointID]
+	if r.Eventual {
+		i = r.model.behind(k.EndpointID)
+	}
+	i.TenantID, i.EndpointID = k.TenantID, k.EndpointID
+	return i
+}
+
+// row is an endpoint's row under its own key; a deleted one has none.
+func (m *Model) row(k dynamo.EndpointKey) (endpoint.Endpoint, bool) {
+	e, found := m.Endpoints[k.EndpointID]
+	if !found || e.Status == endpoint.Deleted || e.TenantID != k.TenantID {
+		return endpoint.Endpoint{}, false
+	}
+	return e, true
+}
