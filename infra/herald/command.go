@@ -150,7 +150,7 @@ func (a *app) printRows(c *cli.Command, value any, rows []row, columns ...string
 var (
 	fieldOfFlag = map[string]string{
 		"tenant": "tenant_id", "endpoint": "endpoint_id", "event": "event_id", "reason": "reason", "status": "status",
-		"state": "state", "host": "host", "description": "description", "outcome": "outcome",
+		"state": "state", "host": "host", "description": "description", "outcome": "outcome", "cursor": "cursor",
 	}
 	fieldOfArgument = map[string]string{
 		"ENDPOINT": "endpoint_id", "TENANT": "tenant_id", "WH-ID": "delivery_id", "MESSAGE-ID": "message_id",

@@ -16,7 +16,8 @@ import (
 func (a *app) eraseTenant(ctx context.Context, c *cli.Command, s stack, f fields) error {
 	tenant := cellOf(f, "tenant_id")
 	if c.Bool("dry-run") {
-		counts, err := a.eraseAll(ctx, s, fields{"tenant_id": tenant, "dry_run": true})
+		f["dry_run"] = true
+		counts, _, err := a.eraseAll(ctx, s, f)
 		if err == nil {
 			a.printOne(c, counts)
 		}
@@ -26,14 +27,14 @@ func (a *app) eraseTenant(ctx context.Context, c *cli.Command, s stack, f fields
 		return err
 	}
 	f["confirm"] = tenant
-	counts, err := a.eraseAll(ctx, s, f)
+	counts, place, err := a.eraseAll(ctx, s, f)
 	var refused *client.Refusal
 	if err != nil && (len(counts) == 0 || errors.As(err, &refused)) {
 		return err
 	}
 	a.printOne(c, counts)
 	if err != nil {
-		return fail(exitUnhealthy, "erased in part, run it again: %v", err)
+		return fail(exitUnhealthy, "erased in part, run it again with --cursor %s: %v", safe(place), err)
 	}
 	n, err := a.discardRejected(ctx, s, tenant)
 	a.say("%d of its rejected events discarded", n)
@@ -44,16 +45,18 @@ func (a *app) eraseTenant(ctx context.Context, c *cli.Command, s stack, f fields
 	return nil
 }
 
-// confirmErasure shows the counts, and has the tenant's id typed.
+// confirmErasure shows the counts, and has the tenant's id typed. What goes on from a place was counted before.
 func (a *app) confirmErasure(ctx context.Context, c *cli.Command, s stack, tenant string) error {
 	if c.Bool("yes") || c.Bool("no-input") {
 		return a.confirm(c, "Erase the tenant "+safe(tenant))
 	}
-	counts, err := a.eraseAll(ctx, s, fields{"tenant_id": tenant, "dry_run": true})
-	if err != nil {
-		return err
+	if c.String("cursor") == "" {
+		counts, _, err := a.eraseAll(ctx, s, fields{"tenant_id": tenant, "dry_run": true})
+		if err != nil {
+			return err
+		}
+		a.say("stored of %s in %s: %s", safe(tenant), s.name, some(counts))
 	}
-	a.say("stored of %s in %s: %s", safe(tenant), s.name, some(counts))
 	if a.prompt("This cannot be undone. Type the tenant's id to erase it: ") != tenant {
 		return fail(exitFailed, "nothing was done")
 	}
@@ -92,8 +95,9 @@ func (a *app) discardRejected(ctx context.Context, s stack, tenant string) (disc
 	}
 }
 
-// eraseAll makes requests until nothing is left, and adds up their counts, even if it fails.
-func (a *app) eraseAll(ctx context.Context, s stack, f fields) (counts row, err error) {
+// eraseAll makes requests until nothing is left, and adds up their counts. Where one fails, place is its cursor, "" for
+// the first.
+func (a *app) eraseAll(ctx context.Context, s stack, f fields) (counts row, place string, err error) {
 	counts, f = row{}, maps.Clone(f)
 	function := deleting
 	if f["dry_run"] == true {
@@ -102,14 +106,14 @@ func (a *app) eraseAll(ctx context.Context, s stack, f fields) (counts row, err 
 	for {
 		part, err := s.Ask(ctx, function, "erase", f)
 		if err != nil {
-			return counts, err
+			return counts, cellOf(f, "cursor"), err
 		}
 		more, _ := part["counts"].(row)
 		for kind := range more {
 			counts[kind] = console.Number(counts, kind) + console.Number(more, kind)
 		}
 		if f["cursor"] = part["next_cursor"]; f["cursor"] == nil {
-			return counts, nil
+			return counts, "", nil
 		}
 		a.say("so far: %s", some(counts))
 	}

@@ -87,7 +87,8 @@ func (a *app) tenants() *cli.Command {
 			text("before", "deliveries that began before; now by default")),
 		command("erase TENANT", "delete for good all that is stored of it, its API keys first (policy Deleters)",
 			a.on(a.eraseTenant),
-			text("reason", "for the audit log: a ticket, say")),
+			text("reason", "for the audit log: a ticket, say"),
+			text("cursor", "where an erasure of the tenant broke off, to go on from there")),
 	)
 }
 

@@ -73,6 +73,7 @@ func get[T any](ctx context.Context, t table, key attributes) (v T, found bool, 
 // query reads a page of a table, strongly consistent, or of an index.
 type query struct {
 	scan      bool // of the whole table, without a condition
+	segment   *int // the part of a scan, nil for all at once
 	index     string
 	condition string
 	filter    string // of the page that the condition cut out
@@ -106,12 +107,17 @@ func (t table) query(ctx context.Context, q query) (items []attributes, last att
 }
 
 func (t table) scan(ctx context.Context, q query) (items []attributes, last attributes, err error) {
-	out, err := t.client.Scan(ctx, &dynamodb.ScanInput{
+	in := &dynamodb.ScanInput{
 		TableName: &t.name, FilterExpression: optional(q.filter), ProjectionExpression: optional(q.fields),
 		Select: q.selected(), ExpressionAttributeNames: names(q.filter, q.fields),
 		ExpressionAttributeValues: q.values.encoded(),
-		ConsistentRead:            aws.Bool(true), ExclusiveStartKey: q.start,
-	})
+		ConsistentRead:            aws.Bool(!q.behind), ExclusiveStartKey: q.start,
+	}
+	if q.segment != nil {
+		in.Segment = aws.Int32(int32(*q.segment)) //nolint:gosec // small
+		in.TotalSegments = aws.Int32(scanSegments)
+	}
+	out, err := t.client.Scan(ctx, in)
 	if err != nil {
 		return nil, nil, t.wrap(err)
 	}
