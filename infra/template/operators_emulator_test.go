@@ -227,8 +227,14 @@ func (s *stage) operate() {
 	functions := s.people()
 	shown := s.ask(functions["inspect"], `{"action":"dead_letters","operator":"ann","endpoint_id":"webhook_good"}`)
 	key := s.ask(functions["apikeys"], `{"action":"issue","operator":"ann","tenant_id":"acme"}`)["key_id"]
+	waiting := s.ask(functions["inspect"], `{"action":"rejected_events","operator":"ann"}`)["data"].([]any)
+	events := make([]string, len(waiting))
+	for n, e := range waiting {
+		events[n] = fmt.Sprintf("%q", e.(object)["message_id"])
+	}
 	names := strings.NewReplacer("webhook_…", "webhook_good", "01…", fmt.Sprint(key),
-		"msg_…", fmt.Sprint(shown["data"].([]any)[0].(object)["delivery_id"]), `,"msg_…"`, "")
+		"msg_…", fmt.Sprint(shown["data"].([]any)[0].(object)["delivery_id"]), `,"msg_…"`, "",
+		`"message_ids":["…","…"]`, `"message_ids":[`+strings.Join(events, ",")+`]`)
 	requests := regexp.MustCompile(`(?m)^(\w+(?::delete)?): (\{"action".*\})$`).FindAllStringSubmatch(string(text), -1)
 	if len(requests) == 0 {
 		s.t.Fatal("the runbook has no requests")

@@ -10,53 +10,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
-	"github.com/herald-webhooks/herald/internal/testkit"
 )
-
-// results are those of dead letters, all alike.
-func results(ids []string, result string) (all []Result) {
-	for _, id := range ids {
-		all = append(all, Result{DeliveryID: id, Result: result})
-	}
-	return all
-}
-
-const endpoint1 = `{"action":"endpoint","operator":"ann","endpoint_id":"webhook_1"`
-
-func TestHandler_endpoint_replaysPageByPageOldestFirst(t *testing.T) {
-	w := newWorld(deaths(t, 25)...)
-	dry := ask[operator.List[Result]](t, w, endpoint1+`,"dry_run":true,"limit":100}`)
-	want := operator.List[Result]{Data: results(w.order, "would_replay")}
-	if diff := cmp.Diff(want, dry); diff != "" || len(w.steps) > 0 {
-		t.Errorf("dry run, did %v (-want +got):\n%s", w.steps, diff)
-	}
-	var got []Result
-	for cursor, more := "", true; more; {
-		page := ask[operator.List[Result]](t, w, endpoint1+`,"limit":10`+cursor+"}")
-		got = append(got, page.Data...)
-		if more = page.NextCursor != nil; more {
-			cursor = `,"cursor":"` + *page.NextCursor + `"`
-		}
-	}
-	if diff := cmp.Diff(results(w.order, "replayed"), got); diff != "" {
-		t.Errorf("replayed (-want +got):\n%s", diff)
-	}
-}
 
 // A request at fault changes nothing, and receives no event.
 func TestHandler_namesTheFieldAtFault(t *testing.T) {
-	const one, publish, discard = `endpoint","endpoint_id":"webhook_1"`, `rejected_events"`, `discard_rejected_events"`
+	const publish, discard = `rejected_events"`, `discard_rejected_events"`
 	const start, span = `start_job","act":`, `"since":"2026-01-02T00:00:00Z","until":"2026-01-01T00:00:00Z"`
 	const erase, erased = `erase","tenant_id":`, `erase","tenant_id":"acme","confirm":"acme"`
 	dryRun := ask[Erased](t, newWorld(), `{"operator":"ann","action":"`+erase+`"acme","dry_run":true}`)
 	for fields, field := range map[string]string{
-		`endpoint"`:                                                           "endpoint_id",
-		`endpoint","endpoint_id":"a.example"`:                                 "endpoint_id", // no host
-		one + `,"tenant_id":"other"`:                                          "tenant_id",
-		one + `,"cursor":"AAAAAAAAAAAAAAAAAAAA"`:                              "cursor",
-		one + `,"limit":0`:                                                    "limit",
 		`deliveries","delivery_ids":[]`:                                       "delivery_ids",
 		`purge","confirm":true,"delivery_ids":[]`:                             "delivery_ids",
 		`purge","delivery_ids":["msg_1"]`:                                     "confirm",
@@ -64,7 +27,6 @@ func TestHandler_namesTheFieldAtFault(t *testing.T) {
 		`stop_job","job_id":"job_9"`:                                          "job_id",
 		publish:                                                               "message_ids",
 		publish + `,"message_ids":[]`:                                         "message_ids",
-		publish + `,"all":true,"message_ids":["1"]`:                           "message_ids",
 		discard + `,"message_ids":["1"]`:                                      "confirm",
 		discard + `,"message_ids":["1"],"confirm":false`:                      "confirm",
 		discard + `,"confirm":true`:                                           "message_ids",
@@ -104,7 +66,6 @@ func TestHandler_namesTheFieldAtFault(t *testing.T) {
 	}
 }
 
-// The cursor of an unfinished first page asks for that page again.
 func TestHandler_Function_startsNothingThatTimeDoesNotReach(t *testing.T) {
 	w := newWorld(letter(t, nil))
 	ctx, cancel := context.WithTimeout(t.Context(), reserve-time.Second)
@@ -115,16 +76,10 @@ func TestHandler_Function_startsNothingThatTimeDoesNotReach(t *testing.T) {
 		`{"action":"purge","operator":"ann","delivery_ids":[` + id + `],"confirm":true}`: notStarted,
 		`{"action":"rejected_events","operator":"ann","message_ids":["7"]}`: `"message_id":"7",` +
 			`"event_id":"","result":"not_started"`,
-		endpoint1 + "}": notStarted,
 	} {
 		if got := w.invoke(ctx, t, request); !strings.Contains(got, want) || len(w.steps) > 0 {
 			t.Errorf("%s: %s, and %v", request, got, w.steps)
 		}
-	}
-	page := testkit.Read[operator.List[Result]](t, w.invoke(ctx, t, endpoint1+"}"))
-	page = ask[operator.List[Result]](t, w, endpoint1+`,"cursor":"`+*page.NextCursor+`"}`)
-	if diff := cmp.Diff(operator.List[Result]{Data: results(w.order, "replayed")}, page); diff != "" {
-		t.Errorf("the same page again (-want +got):\n%s", diff)
 	}
 }
 

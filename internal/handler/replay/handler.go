@@ -83,7 +83,7 @@ type Handler struct {
 func (h *Handler) Function() *operator.Function {
 	return &operator.Function{Name: "replay", Audit: h.Audit, Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
 		"deliveries":              operator.Do(h.deliveries),
-		"endpoint":                operator.Do(h.endpoint),
+		"endpoint":                operator.Do(refuseEndpoint),
 		"rejected_events":         operator.Do(h.rejectedEvents),
 		"discard_rejected_events": operator.Do(h.discardRejectedEvents),
 		"purge":                   operator.Do(h.purge),
@@ -118,14 +118,14 @@ func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // The results of one id.
 const (
-	resultReplayed    = "replayed"
-	resultWouldReplay = "would_replay" // dry run
-	resultPurged      = "purged"
-	resultDiscarded   = "discarded"
-	resultRefused     = "refused" // see the reason; nothing was changed
-	resultFailed      = "failed"  // an error of ours: try again
-	resultNotFound    = "not_found"
-	resultNotStarted  = "not_started" // time ran out first: ask again
+	resultReplayed     = "replayed"
+	resultWouldPublish = "would_publish" // counted in advance, never answered
+	resultPurged       = "purged"
+	resultDiscarded    = "discarded"
+	resultRefused      = "refused" // see the reason; nothing was changed
+	resultFailed       = "failed"  // an error of ours: try again
+	resultNotFound     = "not_found"
+	resultNotStarted   = "not_started" // time ran out first: ask again
 )
 
 // The reasons of refused and failed ids.

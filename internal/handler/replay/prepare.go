@@ -55,12 +55,8 @@ func (r *run) find(ctx context.Context, p replay) (replay, error) {
 // judge refuses a delivery that its endpoint does not receive.
 func (r *run) judge(ctx context.Context, p replay) (replay, error) {
 	at, err := r.h.receiver(ctx, p.record.TenantID, p.record.EndpointID)
-	reason := at.refusal(p.record.EventType)
-	switch {
-	case reason != "":
+	if reason := at.refusal(p.record.EventType); reason != "" {
 		p = p.ended(resultRefused, reason)
-	case r.dryRun:
-		p = p.ended(resultWouldReplay, "")
 	}
 	return p, err
 }

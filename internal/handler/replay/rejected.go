@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -34,23 +35,20 @@ type rejectedRequest struct {
 	All        bool     `json:"all"`
 }
 
-// rejectedEvents publishes rejected events again, the named ones or all. One that this
-// version would reject again is refused and stays.
+// rejectedEvents publishes the named rejected events again. One that this version would reject again is refused, and
+// stays. All of them are a job's.
 func (h *Handler) rejectedEvents(
 	ctx context.Context, call *operator.Call, req rejectedRequest,
 ) (RejectedResults, error) {
-	if req.All == (len(req.MessageIDs) > 0) {
-		return RejectedResults{}, operator.Invalid("message_ids", "give either message_ids or all")
-	}
-	s := &sweep{h: h, call: call, all: req.All}
-	s.act = s.send
 	if req.All {
-		return s.answer(ctx)
+		return RejectedResults{}, jobInstead("all", jobRequested{Act: job.Publish})
 	}
-	var err error
-	if s.ids, err = operator.IDs("message_ids", req.MessageIDs, maxIDs); err != nil {
+	ids, err := operator.IDs("message_ids", req.MessageIDs, maxIDs)
+	if err != nil {
 		return RejectedResults{}, err
 	}
+	s := &sweep{h: h, call: call, ids: ids}
+	s.act = s.send
 	return s.answer(ctx)
 }
 

@@ -26,11 +26,10 @@ const (
 
 // run is the replays or purges of one request, or of a page of a job.
 type run struct {
-	h      *Handler
-	call   *operator.Call
-	job    job.Job // of a request: without an id
-	dryRun bool
-	now    time.Time
+	h    *Handler
+	call *operator.Call
+	job  job.Job // of a request: without an id
+	now  time.Time
 }
 
 func (h *Handler) runOf(call *operator.Call, j job.Job) *run {

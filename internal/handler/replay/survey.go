@@ -92,7 +92,7 @@ func (r *run) judgeAll(
 // surveyEvents looks at all rejected events and returns them to their queue.
 func (h *Handler) surveyEvents(ctx context.Context, call *operator.Call, j job.Job) (Survey, error) {
 	s := &sweep{h: h, call: call, job: j, all: true, act: func(_ context.Context, events []rejected.Event) []met {
-		return ended(resultWouldReplay, "", events...)
+		return ended(resultWouldPublish, "", events...)
 	}}
 	all, complete, err := s.run(ctx, rejected.Briefly)
 	s.restore(ctx, all)
@@ -101,7 +101,7 @@ func (h *Handler) surveyEvents(ctx context.Context, call *operator.Call, j job.J
 		switch m.result {
 		case resultRefused:
 			survey.count(job.ReasonInvalidEvent)
-		case resultWouldReplay:
+		case resultWouldPublish:
 			survey.count("")
 		}
 	}
