@@ -165,7 +165,13 @@ var days = map[string]day{
 	"a burst of deaths": {
 		raises: rings("DeathsAlarm"), tick: func(s *stage) { s.put("DeadLetterQueue", "webhook_bad", 20) },
 	},
-	"logs are refused":     {raises: rings("MetricsLostAlarm", "ReleaseRunsMissingAlarm"), lost: true},
+	"logs are refused": {
+		raises: rings("DeliverMetricsLostAlarm", "FanoutMetricsLostAlarm", "ReleaseRunsMissingAlarm"), lost: true,
+	},
+	"the log of deadletter is refused": {
+		raises: rings("DeadletterMetricsLostAlarm"), silent: true,
+		provided: says(map[sample]float64{onFunction("Deadletter", "Invocations"): 1}),
+	},
 	"release does not run": {raises: rings("ReleaseRunsMissingAlarm"), idle: true},
 	"Backlog deletes nothing": {
 		raises: rings("BacklogLateAlarm", "ReleaseFaultsAlarm"),

@@ -73,7 +73,7 @@ func TestAlarm_decide_treatsMissingDataAsDocumented(t *testing.T) {
 
 func TestExpression(t *testing.T) {
 	e := expression{
-		ids: map[string]number{"a": present(6), "b": present(2), "zero": present(0), "gone": {}},
+		ids: map[string]number{"a": present(6), "b": present(2), "zero": present(0), "gone": {}, "never": {empty: true}},
 		all: []number{present(6), {}, present(2)},
 	}
 	for text, want := range map[string]string{
@@ -86,12 +86,21 @@ func TestExpression(t *testing.T) {
 		"a / gone":                          "missing",
 		"FILL(gone, 0) + a":                 "6",
 		"FILL(a, 0)":                        "6",
+		"FILL(never, 0)":                    "missing",
+		"FILL(a + gone, 0)":                 "expression: FILL of other than a metric is not modelled",
 		"SUM(METRICS())":                    "8",
+		"SUM([gone, 0 * a])":                "0",
+		"SUM([never, 0 * a])":               "0",
+		"SUM([b, 0 * never])":               "2",
+		"SUM([gone, never])":                "missing",
+		"MAX([a, b, never])":                "6",
+		"SUM([a, 1])":                       "expression: SUM: of a scalar is not modelled",
+		"SUM(a)":                            "expression: SUM: of other than an array is not modelled",
 		"MAX(METRICS())":                    "6",
 		"IF(zero > 0, a / zero, 7)":         "7",
 		"IF(a >= 6 AND b == 2, 100*b/a, 0)": "33.333333333333336",
-		"IF(gone, 1, 0)":                    "expression: compares missing data: FILL it",
-		"IF(gone > 1, 1, 0)":                "expression: compares missing data: FILL it",
+		"IF(gone, 1, 0)":                    "missing",
+		"IF(gone > 1, 1, 0)":                "missing",
 		"METRICS()":                         "expression: METRICS of 0 arguments is not modelled",
 		"RATE(a)":                           "expression: RATE of 1 arguments is not modelled",
 		"c":                                 `expression: "c" is not an Id`,
@@ -109,6 +118,27 @@ func TestExpression(t *testing.T) {
 		}
 		if answer != want {
 			t.Errorf("%s is %s, want %s", text, answer, want)
+		}
+	}
+}
+
+// The documentation takes missing operands for 0, but a data point needs a time, which a scalar has not.
+func TestExpression_whereOperatorsTakeMissingDataForZero(t *testing.T) {
+	e := expression{ids: map[string]number{"a": present(6), "gone": {}, "never": {empty: true}}, zeroes: true}
+	for text, want := range map[string]number{
+		"a + gone":                      present(6),
+		"gone - a":                      present(-6),
+		"a / gone":                      {},
+		"0 * gone":                      {},
+		"gone + never":                  {},
+		"gone == 0":                     present(1),
+		"IF(gone > 1, 1, 0)":            present(0),
+		"IF(FILL(never, 1) == 0, 1, 0)": present(1),
+		"IF(gone, 1, 0)":                {},
+	} {
+		got, err := e.calculate(text)
+		if got.present != want.present || got.present && got.value != want.value || err != nil {
+			t.Errorf("%s is %v, %v, want %v", text, got, err, want)
 		}
 	}
 }
@@ -187,6 +217,38 @@ func TestAlarm_History_refusesWhatDependsOnTheEvaluationRange(t *testing.T) {
 		}
 		if got, err := a.History(&d, noon, noon.Add(15*time.Minute)); (err != nil) != depends {
 			t.Errorf("two breaches %d minutes apart: %v, %v", apart, got, err)
+		}
+	}
+}
+
+// A metric that has no data point in the range has none after FILL either. Where it has one, FILL fills the rest.
+func TestAlarm_History_fillsNoMetricThatWasNeverEmitted(t *testing.T) {
+	for name, row := range map[string]struct {
+		expression string
+		emitted    bool
+		want       State
+		refused    bool
+	}{
+		"filled where it was emitted":            {"1 - FILL(m, 0)", true, InAlarm, false},
+		"not filled where it was not":            {"1 - FILL(m, 0)", false, OK, false},
+		"compared, which may take it for 0":      {"IF(FILL(m, 0) == 0, 1, 0)", false, OK, true},
+		"zero wherever the other metric has one": {"1 - SUM([m, 0 * other])", false, InAlarm, false},
+	} {
+		a := parse(t, simple("EvaluationPeriods=5", "DatapointsToAlarm=1"))
+		a.expression = row.expression
+		a.queries = append(a.queries, query{"other", NewMetric("N", "Other", nil), "Sum"})
+		var d Data
+		for minute := range 60 {
+			d.Put(a.queries[1].metric, noon.Add(time.Duration(minute)*time.Minute), 3)
+		}
+		if row.emitted {
+			for _, minute := range []int{2, 6, 10, 14} { // one in every range
+				d.Put(a.queries[0].metric, noon.Add(time.Duration(minute)*time.Minute), 1)
+			}
+		}
+		changes, err := a.History(&d, noon.Add(10*time.Minute), noon.Add(15*time.Minute))
+		if (err != nil) != row.refused || err == nil && fired(changes) != (row.want == InAlarm) {
+			t.Errorf("%s: %v, %v", name, changes, err)
 		}
 	}
 }

@@ -25,33 +25,51 @@ type Change struct {
 // missing. The documentation's examples have two; the number is not promised.
 var farther = []int{0, 2, 5}
 
+// reading is one way to read what the documentation leaves open.
+type reading struct {
+	more   int  // data points beyond EvaluationPeriods
+	zeroes bool // see expression
+}
+
 // History evaluates the alarm every minute of [from, until] and returns its changes, the state it
-// starts with included. It is an error if they depended on how far back CloudWatch looks.
+// starts with included. It is an error if they depended on how far back CloudWatch looks, or on what an operator makes
+// of missing data.
 func (a *Alarm) History(d *Data, from, until time.Time) ([]Change, error) {
 	var first []Change
-	for i, more := range farther {
-		changes, err := a.history(d, from, until, more)
-		if err != nil {
-			return nil, fmt.Errorf("alarm %s: %w", a.Name, err)
-		}
-		if i == 0 {
-			first = changes
-		} else if fired(changes) != fired(first) {
-			return nil, fmt.Errorf("alarm %s depends on CloudWatch's evaluation range: %v or %v", a.Name, first, changes)
+	for _, more := range farther {
+		for _, zeroes := range []bool{false, true} {
+			changes, err := a.history(d, from, until, reading{more, zeroes})
+			if err != nil {
+				return nil, fmt.Errorf("alarm %s: %w", a.Name, err)
+			}
+			if first == nil {
+				first = changes
+			}
+			if fired(changes) != fired(first) {
+				return nil, fmt.Errorf("alarm %s depends on %s: %v or %v", a.Name, open(zeroes), first, changes)
+			}
 		}
 	}
 	return first, nil
+}
+
+// open names what the documentation leaves open.
+func open(zeroes bool) string {
+	if zeroes {
+		return "what an operator makes of missing data"
+	}
+	return "CloudWatch's evaluation range"
 }
 
 func fired(changes []Change) bool {
 	return slices.ContainsFunc(changes, func(c Change) bool { return c.State == InAlarm })
 }
 
-func (a *Alarm) history(d *Data, from, until time.Time, more int) ([]Change, error) {
+func (a *Alarm) history(d *Data, from, until time.Time, how reading) ([]Change, error) {
 	var changes []Change
 	var state State
 	for at := from.Truncate(time.Minute); !at.After(until); at = at.Add(time.Minute) {
-		next, err := a.at(d, at, more)
+		next, err := a.at(d, at, how)
 		if err != nil {
 			return nil, err
 		}
@@ -64,11 +82,19 @@ func (a *Alarm) history(d *Data, from, until time.Time, more int) ([]Change, err
 }
 
 // at evaluates the alarm once: newest data point first, over EvaluationPeriods and more.
-func (a *Alarm) at(d *Data, at time.Time, more int) (State, error) {
+func (a *Alarm) at(d *Data, at time.Time, how reading) (State, error) {
+	windows := make([]expression, a.evaluation+how.more)
+	for i := range windows {
+		windows[i] = expression{ids: map[string]number{}, zeroes: how.zeroes}
+	}
+	for _, q := range a.queries {
+		if err := a.fetch(d, q, at, windows); err != nil {
+			return "", err
+		}
+	}
 	var points []number
-	for i := range a.evaluation + more {
-		until := at.Add(-time.Duration(i) * a.period)
-		n, err := a.point(d, until.Add(-a.period), until)
+	for _, window := range windows {
+		n, err := window.calculate(a.expression)
 		if err != nil {
 			return "", err
 		}
@@ -77,18 +103,24 @@ func (a *Alarm) at(d *Data, at time.Time, more int) (State, error) {
 	return a.decide(points), nil
 }
 
-// point is the alarm's data point of one window.
-func (a *Alarm) point(d *Data, from, until time.Time) (number, error) {
-	e := expression{ids: map[string]number{}}
-	for _, q := range a.queries {
-		value, ok, err := d.Statistic(q.metric, q.stat, from, until)
+// fetch adds the data points of a metric to the windows before a time, the newest first.
+func (a *Alarm) fetch(d *Data, q query, at time.Time, windows []expression) error {
+	numbers, empty := make([]number, len(windows)), true
+	for i := range windows {
+		until := at.Add(-time.Duration(i) * a.period)
+		value, ok, err := d.Statistic(q.metric, q.stat, until.Add(-a.period), until)
 		if err != nil {
-			return number{}, err
+			return err
 		}
-		e.ids[q.id] = number{value, ok}
-		e.all = append(e.all, e.ids[q.id])
+		numbers[i] = number{value: value, present: ok}
+		empty = empty && !ok
 	}
-	return e.calculate(a.expression)
+	for i, n := range numbers {
+		n.empty = empty
+		windows[i].ids[q.id] = n
+		windows[i].all = append(windows[i].all, n)
+	}
+	return nil
 }
 
 // comparisons of a data point with the threshold.

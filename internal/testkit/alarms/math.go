@@ -15,9 +15,11 @@ import (
 type number struct {
 	value   float64
 	present bool
+	scalar  bool // no data point: a number that the expression names
+	empty   bool // of a metric without any data point in the range, which FILL does not fill
 }
 
-func present(v float64) number { return number{v, true} }
+func present(v float64) number { return number{value: v, present: true} }
 
 // truth is how CloudWatch writes true and false.
 func truth(b bool) number {
@@ -27,18 +29,24 @@ func truth(b bool) number {
 	return present(0)
 }
 
-var errMissing = errors.New("compares missing data: FILL it")
-
 // expression is metric math at one point in time: the numbers of the metrics by their Id, and all of them.
 type expression struct {
 	ids map[string]number
 	all []number
+	// zeroes says what an operator makes of a missing operand. The documentation's tables take it for 0; others have
+	// found that the result is missing, too.
+	zeroes bool
 }
 
+// list is how Go's parser is told of an array.
+const list = "LIST"
+
+var asGo = strings.NewReplacer(" AND ", " && ", "[", list+"(", "]", ")")
+
 // calculate evaluates text, which Go's own parser reads: operators have the same precedence in both languages.
-// Missing data makes the result of arithmetic missing, as does a division by zero.
+// A division by zero is missing.
 func (e expression) calculate(text string) (number, error) {
-	tree, err := parser.ParseExpr(strings.ReplaceAll(text, " AND ", " && "))
+	tree, err := parser.ParseExpr(asGo.Replace(text))
 	var n number
 	if err == nil {
 		n, err = e.value(tree)
@@ -55,7 +63,7 @@ func (e expression) value(tree ast.Expr) (number, error) {
 		return e.value(tree.X)
 	case *ast.BasicLit:
 		v, err := strconv.ParseFloat(tree.Value, 64)
-		return present(v), err
+		return number{value: v, present: true, scalar: true}, err
 	case *ast.Ident:
 		if n, ok := e.ids[tree.Name]; ok {
 			return n, nil
@@ -70,7 +78,7 @@ func (e expression) value(tree ast.Expr) (number, error) {
 		if err != nil {
 			return number{}, err
 		}
-		return combine(tree.Op, a, b)
+		return e.combine(tree.Op, a, b)
 	case *ast.CallExpr:
 		return e.call(fmt.Sprint(tree.Fun), tree.Args)
 	}
@@ -78,22 +86,34 @@ func (e expression) value(tree ast.Expr) (number, error) {
 }
 
 // combine applies an operator.
-func combine(operator token.Token, a, b number) (number, error) {
-	both := a.present && b.present
-	switch operator {
-	case token.ADD:
-		return number{a.value + b.value, both}, nil
-	case token.SUB:
-		return number{a.value - b.value, both}, nil
-	case token.MUL:
-		return number{a.value * b.value, both}, nil
-	case token.QUO:
-		return number{a.value / b.value, both && b.value != 0}, nil
+func (e expression) combine(operator token.Token, a, b number) (number, error) {
+	n, err := calculated(operator, a.value, b.value)
+	if err != nil {
+		return number{}, err
 	}
-	if !both {
-		return number{}, errMissing
+	_, arithmetic := operators[operator]
+	asZero := e.zeroes && (!arithmetic || a.isPoint() || b.isPoint())
+	n.present = n.present && (asZero || a.present && b.present)
+	n.scalar = a.scalar && b.scalar
+	return n, nil
+}
+
+// isPoint is false for what exists at no time of its own.
+func (n number) isPoint() bool { return n.present && !n.scalar }
+
+// operators of arithmetic.
+var operators = map[token.Token]func(a, b float64) number{
+	token.ADD: func(a, b float64) number { return present(a + b) },
+	token.SUB: func(a, b float64) number { return present(a - b) },
+	token.MUL: func(a, b float64) number { return present(a * b) },
+	token.QUO: func(a, b float64) number { return number{value: a / b, present: b != 0} },
+}
+
+func calculated(operator token.Token, a, b float64) (number, error) {
+	if arithmetic := operators[operator]; arithmetic != nil {
+		return arithmetic(a, b), nil
 	}
-	return compare(operator, a.value, b.value)
+	return compare(operator, a, b)
 }
 
 func compare(operator token.Token, a, b float64) (number, error) {
@@ -114,42 +134,74 @@ func compare(operator token.Token, a, b float64) (number, error) {
 func (e expression) call(name string, arguments []ast.Expr) (number, error) {
 	switch {
 	case name == "FILL" && len(arguments) == 2:
-		n, err := e.value(arguments[0])
-		if err != nil || n.present {
-			return n, err
-		}
-		return e.value(arguments[1])
+		return e.fill(arguments[0], arguments[1])
 	case name == "IF" && len(arguments) == 3:
 		return e.choose(arguments[0], arguments[1], arguments[2])
-	case (name == "SUM" || name == "MAX") && len(arguments) == 1 && isMetrics(arguments[0]):
-		return e.reduce(name), nil
+	case (name == "SUM" || name == "MAX") && len(arguments) == 1:
+		values, err := e.series(arguments[0])
+		if err != nil {
+			return number{}, fmt.Errorf("%s: %w", name, err)
+		}
+		return reduce(name, values), nil
 	}
 	return number{}, fmt.Errorf("%s of %d arguments is not modelled", name, len(arguments))
 }
 
-// choose is IF. The branch that is not chosen may be missing.
+// fill is FILL of a metric. It fills gaps: a metric without any data point in the range stays without.
+func (e expression) fill(metric, value ast.Expr) (number, error) {
+	if _, isMetric := metric.(*ast.Ident); !isMetric {
+		return number{}, errors.New("FILL of other than a metric is not modelled")
+	}
+	n, err := e.value(metric)
+	if err != nil || n.present || n.empty {
+		return n, err
+	}
+	n, err = e.value(value)
+	n.scalar = false
+	return n, err
+}
+
+// choose is IF. A missing condition makes the result missing; the branch that is not chosen may be missing.
 func (e expression) choose(condition, then, otherwise ast.Expr) (number, error) {
 	n, err := e.value(condition)
-	switch {
-	case err != nil:
+	if err != nil || !n.present {
 		return number{}, err
-	case !n.present:
-		return number{}, errMissing
-	case n.value != 0:
-		return e.value(then)
 	}
-	return e.value(otherwise)
+	chosen := otherwise
+	if n.value != 0 {
+		chosen = then
+	}
+	result, err := e.value(chosen)
+	result.scalar = false
+	return result, err
 }
 
-func isMetrics(tree ast.Expr) bool {
-	call, ok := tree.(*ast.CallExpr)
-	return ok && fmt.Sprint(call.Fun) == "METRICS" && len(call.Args) == 0
+// series reads METRICS() or an array.
+func (e expression) series(tree ast.Expr) (values []number, err error) {
+	call, _ := tree.(*ast.CallExpr)
+	switch {
+	case call != nil && fmt.Sprint(call.Fun) == "METRICS" && len(call.Args) == 0:
+		return e.all, nil
+	case call == nil || fmt.Sprint(call.Fun) != list:
+		return nil, errors.New("of other than an array is not modelled")
+	}
+	for _, element := range call.Args {
+		n, err := e.value(element)
+		if err != nil {
+			return nil, err
+		}
+		if n.scalar {
+			return nil, errors.New("of a scalar is not modelled")
+		}
+		values = append(values, n)
+	}
+	return values, nil
 }
 
-// reduce makes one number of the metrics that have data.
-func (e expression) reduce(name string) number {
+// reduce makes one number of those that are present.
+func reduce(name string, all []number) number {
 	var values []float64
-	for _, n := range e.all {
+	for _, n := range all {
 		if n.present {
 			values = append(values, n.value)
 		}
