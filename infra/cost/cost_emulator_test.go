@@ -30,7 +30,7 @@ const (
 const (
 	mostIdle       = 8.00
 	mostBusy       = 12.00
-	mostLowTraffic = 4.00
+	mostLowTraffic = 4.30
 )
 
 // traffic is what a figure counts.
