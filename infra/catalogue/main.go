@@ -84,7 +84,8 @@ func overlay(root, out string, text, api []byte) (map[string][]byte, error) {
 
 // both reads the specification's catalogue, and one of an adopter's own types, which keeps off its names.
 func both(root, path string) (herald, own []entry, err error) {
-	if herald, err = read(filepath.Join(root, folder, "catalogue.yaml")); err != nil {
+	herald, err = read(filepath.Join(root, folder, "catalogue.yaml"))
+	if err != nil {
 		return nil, nil, err
 	}
 	own, err = read(path)

@@ -41,7 +41,8 @@ func real(n *yaml.Node) *yaml.Node {
 // type's.
 func (d *document) follow(name, n *yaml.Node, path ...string) *yaml.Node {
 	for i, key := range path {
-		if n = d.target(real(n)); n == nil {
+		n = d.target(real(n))
+		if n == nil {
 			return nil
 		}
 		next := get(n, key)

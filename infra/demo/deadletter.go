@@ -20,7 +20,8 @@ const places = 6
 // doom publishes an event to a receiver that stays down. Its delivery dies during the next scene.
 func (d *demo) doom(ctx context.Context) error {
 	var err error
-	if d.doomed.scene, err = d.open(ctx, "outage", "user.banned"); err != nil {
+	d.doomed.scene, err = d.open(ctx, "outage", "user.banned")
+	if err != nil {
 		return err
 	}
 	d.doomed.inbox.Fail(slices.Repeat([]int{500}, 100)...)
@@ -30,7 +31,9 @@ func (d *demo) doom(ctx context.Context) error {
 
 func (d *demo) death(ctx context.Context) error {
 	heading("A receiver that stays down: dead, sealed, inspected, replayed, acknowledged")
-	s, message, at := d.doomed.scene, d.doomed.message, d.doomed.at
+	s := d.doomed.scene
+	message := d.doomed.message
+	at := d.doomed.at
 	letters, err := d.client.AwaitDeath(ctx, patience, s.endpoint.ID, 1)
 	if err != nil {
 		return err

@@ -90,7 +90,8 @@ func demonstrate(ctx context.Context, o options) (ok bool, err error) {
 	if err != nil || o.once {
 		return ok, err
 	}
-	if d.events, err = d.register(ctx, d.client, "samples", "*"); err != nil { // for the README's event, too
+	d.events, err = d.register(ctx, d.client, "samples", "*")
+	if err != nil { // for the README's event, too
 		return false, err
 	}
 	d.shown = 0

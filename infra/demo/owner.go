@@ -35,7 +35,8 @@ func (d *demo) owner(ctx context.Context) error {
 		return err
 	}
 	var got []receiver.Request
-	if got, err = s.await(ctx, 1); err != nil {
+	got, err = s.await(ctx, 1)
+	if err != nil {
 		return err
 	}
 	d.check(got[0].Event == "herald.test" && got[0].Standard == nil && got[0].Header.Get(name) == value,

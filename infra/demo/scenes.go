@@ -49,7 +49,8 @@ func (d *demo) register(
 	ctx context.Context, tenant *client.Client, name string, events ...string,
 ) (_ scene, err error) {
 	s := scene{tenant: tenant, inbox: d.server.Inbox("/" + name)}
-	if s.endpoint, err = s.tenant.CreateEndpoint(ctx, s.inbox.URL, events...); err != nil {
+	s.endpoint, err = s.tenant.CreateEndpoint(ctx, s.inbox.URL, events...)
+	if err != nil {
 		return scene{}, err
 	}
 	// The receiver is the README's, not Herald's own code.
@@ -108,12 +109,15 @@ func (d *demo) acknowledged(ctx context.Context, id string) (client.Delivery, er
 func (d *demo) everyEvent(ctx context.Context) error {
 	heading("Every event, published to the events queue, delivered signed over HTTPS")
 	var err error
-	if d.events, err = d.open(ctx, "events", "*"); err != nil {
+	d.events, err = d.open(ctx, "events", "*")
+	if err != nil {
 		return err
 	}
 	types := event.Types()
 	header()
-	verified, exact, ids := 0, 0, map[string]bool{}
+	verified := 0
+	exact := 0
+	ids := map[string]bool{}
 	var latencies []time.Duration // SendMessage → POST
 	for i, eventType := range types {
 		message, at, err := d.events.publish(ctx, eventType)

@@ -64,7 +64,8 @@ func contents(version string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if files["template.yaml"], err = install(text, version, keys); err != nil {
+	files["template.yaml"], err = install(text, version, keys)
+	if err != nil {
 		return nil, fmt.Errorf("rewriting template: %w", err)
 	}
 	tools, _ := filepath.Glob(cli + "/herald_*")
@@ -73,7 +74,8 @@ func contents(version string) (map[string][]byte, error) {
 	}
 	// htmx is part of herald, and no module.
 	for _, path := range append(tools, "LICENSE", "infra/herald/console/static/htmx.LICENSE") {
-		if files[filepath.Base(path)], err = os.ReadFile(path); err != nil { //nolint:gosec // make's and the checkout's
+		files[filepath.Base(path)], err = os.ReadFile(path)
+		if err != nil { //nolint:gosec // make's and the checkout's
 			return nil, fmt.Errorf("reading file: %w", err)
 		}
 	}
@@ -81,10 +83,12 @@ func contents(version string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if files["sbom.cdx.json"], err = billOfMaterials(linked, version); err != nil {
+	files["sbom.cdx.json"], err = billOfMaterials(linked, version)
+	if err != nil {
 		return nil, fmt.Errorf("writing bill of materials: %w", err)
 	}
-	if files["THIRD_PARTY_LICENSES.txt"], err = licences(linked); err != nil {
+	files["THIRD_PARTY_LICENSES.txt"], err = licences(linked)
+	if err != nil {
 		return nil, fmt.Errorf("gathering licences: %w", err)
 	}
 	return files, nil

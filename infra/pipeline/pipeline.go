@@ -120,7 +120,9 @@ func QueueURL(name string) string { return "https://queues/" + name }
 // Subscribe stores an active endpoint with a secret.
 func Subscribe(t testing.TB, cfg aws.Config, resources map[string]string, e endpoint.Endpoint) {
 	t.Helper()
-	e.Status, e.SecretVersion, e.Revision = endpoint.Active, 1, "0"
+	e.Status = endpoint.Active
+	e.SecretVersion = 1
+	e.Revision = "0"
 	sealed, err := keyring.NewSecrets(kms.NewFromConfig(cfg), resources["SecretsKey.Arn"]).
 		Seal(t.Context(), keyring.SecretOf(e), "whs_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwABCDEFGHIJK")
 	if err == nil {

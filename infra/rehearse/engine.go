@@ -56,8 +56,11 @@ func startEngine(ctx context.Context, root, work, authority string) (*engine, er
 	// It stores nothing, and listens on loopback alone, which is not its default.
 	cmd.Env = e.environment("BIND_HOST=127.0.0.1", "GATEWAY_PORT="+strconv.Itoa(port), "MINISTACK_REGION="+region,
 		"SSL_CERT_FILE="+authority, "TMPDIR="+work)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = work, out, out
-	if e.process, err = child.Start(cmd); err != nil {
+	cmd.Dir = work
+	cmd.Stdout = out
+	cmd.Stderr = out
+	e.process, err = child.Start(cmd)
+	if err != nil {
 		return nil, err
 	}
 	if err := e.wait(ctx); err != nil {

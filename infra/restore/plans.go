@@ -149,7 +149,8 @@ func unfinished(ctx context.Context, r *restorer, missing []item) (open []item, 
 	refs := make([]delivery.Ref, len(missing))
 	ids := map[string]bool{}
 	for n, i := range missing {
-		if refs[n], err = backlog.Parse(text(i, "position")); err != nil {
+		refs[n], err = backlog.Parse(text(i, "position"))
+		if err != nil {
 			return nil, fmt.Errorf("reading an item of Backlog: %w", err)
 		}
 		ids[refs[n].DeliveryID] = true

@@ -124,7 +124,8 @@ func (r *restorer) page(ctx context.Context, items []item) error {
 	}
 	back := missing
 	if r.plan.choose != nil {
-		if back, err = r.plan.choose(ctx, r, missing); err != nil {
+		back, err = r.plan.choose(ctx, r, missing)
+		if err != nil {
 			return err
 		}
 	}
@@ -134,7 +135,8 @@ func (r *restorer) page(ctx context.Context, items []item) error {
 			return err
 		}
 		if r.plan.mend != nil {
-			if mended, err = r.plan.mend(ctx, r, items); err != nil {
+			mended, err = r.plan.mend(ctx, r, items)
+			if err != nil {
 				return err
 			}
 		}
@@ -163,7 +165,8 @@ func (r *restorer) write(ctx context.Context, items []item) error {
 		put := &dynamodb.PutItemInput{TableName: &r.into, Item: items[n]}
 		if r.key != "" {
 			var err error
-			if put.Item, err = r.plan.reseal(ctx, r, items[n]); err != nil {
+			put.Item, err = r.plan.reseal(ctx, r, items[n])
+			if err != nil {
 				return err
 			}
 		}

@@ -55,7 +55,9 @@ func (s Scenario) atRates() (all []Scenario) {
 		return nil
 	}
 	for _, events := range []float64{1, 4, 16} {
-		s.Rate, s.Length, s.events = 100, 30*time.Minute, events
+		s.Rate = 100
+		s.Length = 30 * time.Minute
+		s.events = events
 		s.Variant = fmt.Sprintf("%g events a second", events)
 		all = append(all, s)
 	}
@@ -170,7 +172,9 @@ func attacks() []Scenario {
 	adaptive := attack("adaptive", "likewise, again the moment it is no longer slow", always(ok(slowest)))
 	adaptive.pulses, adaptive.act = true, (*world).adapt
 	ten := adaptive
-	ten.Name, ten.Says, ten.tenants = "ten-adaptive", "ten such tenants", 10
+	ten.Name = "ten-adaptive"
+	ten.Says = "ten such tenants"
+	ten.tenants = 10
 	flap := attack("flap", "fails for 10 minutes of every 20", flaps)
 	toggle := func(name, says string, cycle time.Duration, off window) Scenario {
 		s := attack(name, says, always(hangs))
@@ -227,7 +231,9 @@ func honestTenants() []Scenario {
 		Length: 75 * time.Minute, party: party{tenants: 1, hooks: 50, act: (*world).replay},
 	}
 	hanging := replay
-	hanging.Name, hanging.Says, hanging.answer = "replay-hang", "the same, and nobody answers", always(hangs)
+	hanging.Name = "replay-hang"
+	hanging.Says = "the same, and nobody answers"
+	hanging.answer = always(hangs)
 	return []Scenario{
 		honest("usual", "100/s, median 200 ms, p99 1 s", 100, like(usual)),
 		honest("slower", "100/s, median 500 ms, p99 2.5 s", 100, like(slower)),
@@ -275,7 +281,8 @@ func Scenarios() (all []Scenario) {
 	for _, s := range attacks() {
 		for _, rate := range []float64{1000, 100, 10} {
 			s.Rate, s.Length = rate, day
-			if s.events = 0.1; rate == 1000 {
+			s.events = 0.1
+			if rate == 1000 {
 				s.Length, s.events = 2*time.Hour, 1
 			}
 			all = append(all, s)
@@ -283,7 +290,9 @@ func Scenarios() (all []Scenario) {
 		all = append(all, s.atRates()...)
 	}
 	week := attack("down-week", "is down for a week", always(down))
-	week.Rate, week.Length, week.events = 5, 7*day, 0.01
+	week.Rate = 5
+	week.Length = 7 * day
+	week.events = 0.01
 	return slices.Concat(
 		all, []Scenario{week}, busyScenarios(), failingScenarios(), honestTenants(), neighbours(), outages(),
 	)

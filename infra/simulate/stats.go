@@ -174,7 +174,9 @@ func (w *world) result() Result {
 	s, million := &w.stats, float64(max(len(w.stats.created), 1))/1e6
 	requests, dollars := cost.Modelled(w.Used, w.maps, s.runs)
 	f := s.Figures
-	f.Created, f.WorstDay, f.Lost = len(s.created), worstDay(s.Bins), w.lost()
+	f.Created = len(s.created)
+	f.WorstDay = worstDay(s.Bins)
+	f.Lost = w.lost()
 	f.RetriesP99, f.Wrongly = s.retries.quantile(0.99), w.wrongly()
 	for _, own := range s.own {
 		f.OwnP99 = max(f.OwnP99, own.quantile(0.99))

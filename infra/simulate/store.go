@@ -38,7 +38,8 @@ func Merge(file string, results []Result) (all []Result, err error) {
 			}
 		}
 	}
-	if text, err = json.Marshal(earlier); err != nil {
+	text, err = json.Marshal(earlier)
+	if err != nil {
 		return nil, fmt.Errorf("writing figures: %w", err)
 	}
 	if err := os.WriteFile(file, text, 0o600); err != nil {

@@ -81,7 +81,9 @@ func (i Item) enter(state State, now time.Time) Item {
 
 func (i Item) open(now time.Time) Item {
 	next := i.enter(Open, now)
-	next.Failures, next.FailingSince, next.Deliveries = i.Failures, i.FailingSince, i.Deliveries
+	next.Failures = i.Failures
+	next.FailingSince = i.FailingSince
+	next.Deliveries = i.Deliveries
 	next.OutageSince = i.OutageSince
 	next.Probes = i.Probes
 	return next
@@ -91,7 +93,9 @@ func (i Item) open(now time.Time) Item {
 // until a recovery is done.
 func (i Item) recover(now time.Time) Item {
 	next := i.enter(Recovering, now)
-	next.RecoveredAt, next.Probes, next.OutageSince = now, i.Probes, i.OutageSince
+	next.RecoveredAt = now
+	next.Probes = i.Probes
+	next.OutageSince = i.OutageSince
 	return next
 }
 

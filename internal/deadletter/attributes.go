@@ -34,7 +34,8 @@ func decodeAttributes(b []byte) (attributes []Attribute, err error) {
 			return nil, ErrUnopenable
 		}
 		n := uint64(binary.BigEndian.Uint32(b))
-		if b = b[4:]; n > uint64(len(b)) {
+		b = b[4:]
+		if n > uint64(len(b)) {
 			return nil, ErrUnopenable
 		}
 		texts, b = append(texts, string(b[:n])), b[n:]

@@ -38,11 +38,13 @@ func (v Vault) SealDeath(ctx context.Context, r Record, d Death) (Sealed, error)
 	}
 	defer clear(key.Plain)
 	var s Sealed
-	if s.Body, err = seal(key, b, partBody, d.Body, v.Random); err != nil {
+	s.Body, err = seal(key, b, partBody, d.Body, v.Random)
+	if err != nil {
 		return Sealed{}, err
 	}
 	if len(d.Attributes) > 0 {
-		if s.Attributes, err = seal(key, b, partAttributes, encodeAttributes(d.Attributes), v.Random); err != nil {
+		s.Attributes, err = seal(key, b, partAttributes, encodeAttributes(d.Attributes), v.Random)
+		if err != nil {
 			return Sealed{}, err
 		}
 	}
@@ -105,11 +107,13 @@ func (v Vault) OpenAll(ctx context.Context, r Record) (Opened, error) {
 	all := Opened{History: make([]Entry, max(1, len(r.Sealed.History)))}
 	var err error
 	for i := range all.History {
-		if all.History[i], err = o.entry(ctx, i+1); err != nil {
+		all.History[i], err = o.entry(ctx, i+1)
+		if err != nil {
 			return Opened{}, err
 		}
 	}
-	if all.Body, err = o.first(ctx, partBody, r.Sealed.Body); err != nil {
+	all.Body, err = o.first(ctx, partBody, r.Sealed.Body)
+	if err != nil {
 		return Opened{}, err
 	}
 	if len(r.Sealed.Attributes) == 0 {
@@ -172,7 +176,8 @@ func (o *opener) open(ctx context.Context, b Binding, p part, sealed []byte) ([]
 	}
 	key, ok := o.plain[string(wrapped)]
 	if !ok {
-		if key, err = o.keys.Unwrap(ctx, b.Context(), wrapped); err != nil {
+		key, err = o.keys.Unwrap(ctx, b.Context(), wrapped)
+		if err != nil {
 			return nil, fmt.Errorf("unwrapping data key: %w", err)
 		}
 		o.plain[string(wrapped)] = key

@@ -111,7 +111,10 @@ func (p Progress) hold(s retry.Schedule, retryAfter time.Duration) Move {
 	if m.Life.DueAt.IsZero() {
 		m.Life.DueAt = p.Now
 	}
-	m.To, m.Held, m.Due, m.NotBefore = ToBacklog, true, s.End(p.Life.StartedAt), p.floor(s, retryAfter)
+	m.To = ToBacklog
+	m.Held = true
+	m.Due = s.End(p.Life.StartedAt)
+	m.NotBefore = p.floor(s, retryAfter)
 	return m
 }
 
@@ -119,7 +122,8 @@ func (p Progress) hold(s retry.Schedule, retryAfter time.Duration) Move {
 // then its life has the reason.
 func (p Progress) Bury(reason Reason) Move {
 	m := p.unattempted(p.Now)
-	if m.To = ToDeadLetterQueue; reason != m.Life.Reason {
+	m.To = ToDeadLetterQueue
+	if reason != m.Life.Reason {
 		m.Life.Reason, m.Life.Status = reason, 0
 	}
 	return m

@@ -47,10 +47,12 @@ const usualHead = 512
 
 // section reads one head, up to its empty line.
 func (c *conn) section() (h head, err error) {
-	if h.text, err = appendLine(make([]byte, 0, usualHead), c.in); err != nil {
+	h.text, err = appendLine(make([]byte, 0, usualHead), c.in)
+	if err != nil {
 		return h, err
 	}
-	if h.status = statusOf(h.text); h.status == 0 {
+	h.status = statusOf(h.text)
+	if h.status == 0 {
 		return h, errNoStatus
 	}
 	lines := lines{sound: isSoundStatus(h.text)}
@@ -71,7 +73,8 @@ func (c *conn) section() (h head, err error) {
 func appendLine(text []byte, in *bufio.Reader) ([]byte, error) {
 	for {
 		part, err := in.ReadSlice('\n')
-		if text = append(text, part...); err != bufio.ErrBufferFull { //nolint:errorlint // returned as it is
+		text = append(text, part...)
+		if err != bufio.ErrBufferFull { //nolint:errorlint // returned as it is
 			return text, err
 		}
 	}
@@ -141,7 +144,9 @@ func (l *lines) add(line []byte) {
 	case bytes.EqualFold(name, []byte("Content-Length")), bytes.EqualFold(name, []byte("Transfer-Encoding")):
 		l.ends++
 	case bytes.EqualFold(name, []byte("Retry-After")) && found && !l.known:
-		l.retryAfter, l.known, l.folding = string(value), true, true
+		l.retryAfter = string(value)
+		l.known = true
+		l.folding = true
 	}
 }
 

@@ -27,7 +27,9 @@ func (m *Marks) Pause(at time.Time, by, reason string) (changed bool) {
 	if m.Paused() {
 		return false
 	}
-	m.PausedAt, m.PausedBy, m.PauseReason = at, by, reason
+	m.PausedAt = at
+	m.PausedBy = by
+	m.PauseReason = reason
 	return true
 }
 
@@ -36,7 +38,10 @@ func (m *Marks) Resume(at time.Time) (changed bool) {
 	if !m.Paused() {
 		return false
 	}
-	m.PausedAt, m.PausedBy, m.PauseReason, m.ResumedAt = time.Time{}, "", "", at
+	m.PausedAt = time.Time{}
+	m.PausedBy = ""
+	m.PauseReason = ""
+	m.ResumedAt = at
 	return true
 }
 

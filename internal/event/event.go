@@ -110,14 +110,17 @@ func (e *Event) fill(m message) (field, reason string) {
 		return field, "is required"
 	}
 	var ok bool
-	if e.TenantID, ok = text(m.TenantID); !ok || !ValidTenantID(e.TenantID) {
+	e.TenantID, ok = text(m.TenantID)
+	if !ok || !ValidTenantID(e.TenantID) {
 		return "tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -"
 	}
-	if e.Type, ok = text(m.Type); !ok || !Known(e.Type) {
+	e.Type, ok = text(m.Type)
+	if !ok || !Known(e.Type) {
 		return "type", unknown(e.Type)
 	}
 	if given(m.OccurredAt) {
-		if e.OccurredAt, ok = timeOf(m.OccurredAt); !ok {
+		e.OccurredAt, ok = timeOf(m.OccurredAt)
+		if !ok {
 			return "occurred_at", "must be an RFC 3339 time"
 		}
 	}

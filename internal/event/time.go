@@ -23,7 +23,10 @@ func timeOf(v jsontext.Value) (time.Time, bool) {
 	if parts == nil {
 		return time.Time{}, false
 	}
-	minute, second, fraction, zone := parts[1], parts[2], parts[3], parts[4]
+	minute := parts[1]
+	second := parts[2]
+	fraction := parts[3]
+	zone := parts[4]
 	leap := second == "60"
 	if leap {
 		second, fraction = "59", ".999" // time.Time has no leap second: this is the last millisecond before

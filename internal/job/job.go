@@ -122,7 +122,10 @@ func (p Page) Empty() bool { return len(p.Done)+len(p.Failures) == 0 }
 
 // Begin takes up ids, behind which the list goes on at cursor; "" is its end.
 func (p Progress) Begin(ids []string, cursor string) Progress {
-	p.Pending, p.Tries, p.Cursor, p.Listed = ids, 0, cursor, cursor == ""
+	p.Pending = ids
+	p.Tries = 0
+	p.Cursor = cursor
+	p.Listed = cursor == ""
 	return p
 }
 
@@ -154,7 +157,8 @@ func (p Progress) Settle(results []Result) (Progress, Page) {
 		}
 		open = slices.Delete(open, n, n+1)
 	}
-	if p.Pending = open; again {
+	p.Pending = open
+	if again {
 		p.Tries++
 	}
 	if !page.Empty() {
@@ -221,10 +225,14 @@ type Swept struct {
 func (p Progress) Sweep(s Swept) (Progress, Page) {
 	p.Refused = maps.Collect(maps.All(p.Refused)) // a copy, never nil
 	if s.Begun.Sub(p.WayFrom) >= Way-time.Minute {
-		p.WayFrom, p.Pages, p.Refused = s.Begun, 0, map[string]int{}
+		p.WayFrom = s.Begun
+		p.Pages = 0
+		p.Refused = map[string]int{}
 	}
 	listed := max(0, MaxFailures-p.Refused[ReasonInvalidEvent])
-	p.Done, p.Pages, p.Listed = p.Done+s.Published, p.Pages+1, s.Complete
+	p.Done += s.Published
+	p.Pages++
+	p.Listed = s.Complete
 	if len(s.Refused) > 0 {
 		p.Refused[ReasonInvalidEvent] += len(s.Refused)
 	}

@@ -61,7 +61,9 @@ func (id SecretID) context() (map[string]string, error) {
 		return bound, nil
 	}
 	origin, err := endpoint.Origin(id.URL)
-	bound["purpose"], bound["headers_version"], bound["origin"] = "headers", version, origin
+	bound["purpose"] = "headers"
+	bound["headers_version"] = version
+	bound["origin"] = origin
 	return bound, err
 }
 
@@ -74,7 +76,9 @@ type opened struct {
 
 // kept is the id without a share in the memory of the answer that it was read from.
 func (id SecretID) kept() SecretID {
-	id.TenantID, id.EndpointID, id.URL = strings.Clone(id.TenantID), strings.Clone(id.EndpointID), strings.Clone(id.URL)
+	id.TenantID = strings.Clone(id.TenantID)
+	id.EndpointID = strings.Clone(id.EndpointID)
+	id.URL = strings.Clone(id.URL)
 	return id
 }
 

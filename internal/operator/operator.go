@@ -103,7 +103,8 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	var out []byte
 	err := parallel.Guard(func() (runErr error) {
 		var answer any
-		if name, answer, runErr = f.run(ctx, call, payload); runErr == nil {
+		name, answer, runErr = f.run(ctx, call, payload)
+		if runErr == nil {
 			out, runErr = Encode(answer)
 		}
 		return runErr

@@ -102,12 +102,14 @@ func compileContains(s *scope, value any, at string) error {
 	}
 	least, most := 1, -1
 	if value, ok := s.of.get("minContains"); ok {
-		if least, err = amount(value, pointer(s.at, "minContains")); err != nil {
+		least, err = amount(value, pointer(s.at, "minContains"))
+		if err != nil {
 			return err
 		}
 	}
 	if value, ok := s.of.get("maxContains"); ok {
-		if most, err = amount(value, pointer(s.at, "maxContains")); err != nil {
+		most, err = amount(value, pointer(s.at, "maxContains"))
+		if err != nil {
 			return err
 		}
 	}

@@ -121,7 +121,8 @@ func compileMembers(s *scope, _ any, _ string) error {
 		return err
 	}
 	if value, ok := s.of.get("additionalProperties"); ok {
-		if m.additional, err = compile(value, pointer(s.at, "additionalProperties")); err != nil {
+		m.additional, err = compile(value, pointer(s.at, "additionalProperties"))
+		if err != nil {
 			return err
 		}
 		b = b.apart(m.additional.bound.times(s.most("maxProperties")))

@@ -109,7 +109,8 @@ func (m *Metrics) line() map[string]any {
 		n := min(len(values), maxValues)
 		declared = append(declared, metric)
 		line[metric.Name] = values[:n]
-		if m.values[metric] = values[n:]; n == len(values) {
+		m.values[metric] = values[n:]
+		if n == len(values) {
 			delete(m.values, metric)
 		}
 	}

@@ -74,7 +74,8 @@ func Unprocessed(done int) Fault {
 			if err != nil {
 				return answer{}, err
 			}
-			if got, err = forward(body); err != nil || got.status != http.StatusOK {
+			got, err = forward(body)
+			if err != nil || got.status != http.StatusOK {
 				return got, err
 			}
 		}

@@ -108,7 +108,8 @@ func (f *Faults) Do(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
 		var err error
-		if body, err = io.ReadAll(r.Body); err != nil {
+		body, err = io.ReadAll(r.Body)
+		if err != nil {
 			return nil, err
 		}
 	}

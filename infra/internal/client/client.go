@@ -113,7 +113,8 @@ func (c *Client) exchange(
 ) (status int, after time.Duration, answer []byte, err error) {
 	var payload []byte
 	if body != nil {
-		if payload, err = json.Marshal(body); err != nil {
+		payload, err = json.Marshal(body)
+		if err != nil {
 			return 0, 0, nil, fmt.Errorf("encoding request: %w", err)
 		}
 	}
@@ -130,7 +131,8 @@ func (c *Client) exchange(
 		return 0, 0, nil, fmt.Errorf("calling the management API: %w", err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // read to its end below
-	if answer, err = io.ReadAll(resp.Body); err != nil {
+	answer, err = io.ReadAll(resp.Body)
+	if err != nil {
 		return 0, 0, nil, fmt.Errorf("reading answer: %w", err)
 	}
 	after, _ = time.ParseDuration(resp.Header.Get("Retry-After") + "s")

@@ -87,7 +87,9 @@ func (l Language) prepare(ctx context.Context, p Place, printed io.Writer) error
 	}
 	words := l.words(l.build, p)
 	cmd := exec.Command(words[0], words[1:]...) //nolint:gosec // our own table; child.Run ends it
-	cmd.Dir, cmd.Stdout, cmd.Stderr = p.Root, printed, printed
+	cmd.Dir = p.Root
+	cmd.Stdout = printed
+	cmd.Stderr = printed
 	if err := child.Run(ctx, cmd); err != nil {
 		return fmt.Errorf("building: %w", err)
 	}

@@ -52,10 +52,12 @@ func (r *Receiver) run(ctx context.Context, words, secrets []string) error {
 	cmd.Stderr = r.printed
 	var line string
 	var err error
-	if r.process, line, err = child.StartTelling(ctx, cmd, startLimit, r.printed); err != nil {
+	r.process, line, err = child.StartTelling(ctx, cmd, startLimit, r.printed)
+	if err != nil {
 		return err
 	}
-	if r.URL, err = url.Parse(line); err == nil && r.URL.Scheme != "http" {
+	r.URL, err = url.Parse(line)
+	if err == nil && r.URL.Scheme != "http" {
 		err = fmt.Errorf("it printed %q and no URL", line)
 	}
 	return err

@@ -18,7 +18,8 @@ const tenant = "tenant_acme" // the sample events'
 
 // listen opens the AWS endpoint; functions that invoke others need its address.
 func (s *Stack) listen(ctx context.Context) (err error) {
-	if s.front, s.AWSEndpointURL, err = listen(ctx, s.options.AWSPort); err != nil {
+	s.front, s.AWSEndpointURL, err = listen(ctx, s.options.AWSPort)
+	if err != nil {
 		return fmt.Errorf("opening the AWS endpoint: %w", err)
 	}
 	s.onClose(func() { _ = s.front.Close() }) // also closed by its server
@@ -55,7 +56,8 @@ func (s *Stack) serve(ctx context.Context) (err error) {
 }
 
 func listen(ctx context.Context, port string) (l net.Listener, url string, err error) {
-	if l, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:"+port); err != nil {
+	l, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:"+port)
+	if err != nil {
 		return nil, "", fmt.Errorf("listening on port %s: %w", port, err)
 	}
 	return l, "http://" + l.Addr().String(), nil

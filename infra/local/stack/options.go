@@ -26,10 +26,12 @@ const (
 
 // complete fills the defaults in and makes every path absolute.
 func (o Options) complete() (_ Options, err error) {
-	if o.Root, err = filepath.Abs(o.Root); err != nil {
+	o.Root, err = filepath.Abs(o.Root)
+	if err != nil {
 		return o, fmt.Errorf("finding the checkout: %w", err)
 	}
-	if o.Dir, err = filepath.Abs(cmp.Or(o.Dir, filepath.Join(o.Root, ".local"))); err != nil {
+	o.Dir, err = filepath.Abs(cmp.Or(o.Dir, filepath.Join(o.Root, ".local")))
+	if err != nil {
 		return o, fmt.Errorf("finding the stack's folder: %w", err)
 	}
 	if o.Out == nil {

@@ -123,7 +123,9 @@ func (s *Stack) makeCertificates() error {
 		return err
 	}
 	files, err := ca.Write(filepath.Join(s.options.Dir, "tls"), pki.Leaf{})
-	s.CAFile, s.ReceiverCertFile, s.ReceiverKeyFile = files.CA, files.Cert, files.Key
+	s.CAFile = files.CA
+	s.ReceiverCertFile = files.Cert
+	s.ReceiverKeyFile = files.Key
 	return err
 }
 

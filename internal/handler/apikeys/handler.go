@@ -84,7 +84,9 @@ func (h *Handler) issue(ctx context.Context, call *operator.Call, req issueReque
 		return IssuedKey{}, err
 	}
 	key, text := apikey.New(call.Now)
-	key.TenantID, key.Scopes, key.Description = req.TenantID, scopes, req.Description
+	key.TenantID = req.TenantID
+	key.Scopes = scopes
+	key.Description = req.Description
 	call.Note(slog.String(telemetry.KeyKey, key.ID), slog.Any("scopes", scopes))
 	if err := call.Audit(ctx, audit.Line{TenantID: key.TenantID, KeyID: key.ID}); err != nil {
 		return IssuedKey{}, err

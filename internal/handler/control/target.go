@@ -102,7 +102,8 @@ func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, erro
 		return target{}, operator.Refuse(operator.CodeNotFound, "tenant_id", "no endpoint belongs to this tenant")
 	}
 	marks, err := h.Endpoints.Marks(ctx, tenantID)
-	if unreadable, err = operator.Unreadable(err); err != nil {
+	unreadable, err = operator.Unreadable(err)
+	if err != nil {
 		return target{}, err
 	}
 	if unreadable {

@@ -105,7 +105,8 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 // process writes the record first and the state second: a crash between leaves a message that
 // is received again and finds its death recorded.
 func (h *Handler) process(ctx context.Context, r events.SQSMessage) (d death, err error) {
-	if d, err = h.examine(ctx, r); err != nil || d.outcome == outcomeAcknowledged {
+	d, err = h.examine(ctx, r)
+	if err != nil || d.outcome == outcomeAcknowledged {
 		return d, err
 	}
 	if d.record.EventType == delivery.TestType {
@@ -113,7 +114,8 @@ func (h *Handler) process(ctx context.Context, r events.SQSMessage) (d death, er
 		_, err = h.States.Update(ctx, d.state(delivery.Discarded))
 		return d, err
 	}
-	if d.outcome, err = h.bury(ctx, d); err == nil && d.record.Reason != delivery.ReasonUnreadable {
+	d.outcome, err = h.bury(ctx, d)
+	if err == nil && d.record.Reason != delivery.ReasonUnreadable {
 		_, err = h.States.Update(ctx, d.state(delivery.Dead))
 		d.unnoted = !h.note(ctx, d.record)
 	}
@@ -211,7 +213,8 @@ func (h *Handler) bury(ctx context.Context, d death) (outcome string, err error)
 
 func (h *Handler) create(ctx context.Context, d death) (written bool, err error) {
 	first := d.record
-	if first.Sealed, err = h.Vault.SealDeath(ctx, first, d.content); err != nil {
+	first.Sealed, err = h.Vault.SealDeath(ctx, first, d.content)
+	if err != nil {
 		return false, err
 	}
 	return h.Store.Create(ctx, first)

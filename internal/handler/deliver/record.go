@@ -96,7 +96,8 @@ func (h *Handler) recordCircuits(ctx context.Context, ends []end) {
 			continue
 		}
 		var mayWrite bool
-		if o.seen, mayWrite = h.memory.count(o.key, o.seen, h.Now()); mayWrite || o.urgent() {
+		o.seen, mayWrite = h.memory.count(o.key, o.seen, h.Now())
+		if mayWrite || o.urgent() {
 			news = append(news, o)
 		}
 	}

@@ -140,7 +140,9 @@ func (h *Handler) onQueue(e end) end {
 		wait = h.soon(e.task)
 	}
 	m := e.move
-	m.To, m.Held, m.Due = delivery.Stay, false, h.Now().Add(wait)
+	m.To = delivery.Stay
+	m.Held = false
+	m.Due = h.Now().Add(wait)
 	if e.from == delivery.DeliveryQueue {
 		m.To = delivery.ToRetryQueue
 	}
@@ -170,7 +172,9 @@ func (h *Handler) unsent(e end) end {
 	soon := h.Now().Add(h.soon(e.task))
 	switch {
 	case e.move.To == delivery.ToDeadLetterQueue:
-		e.move.To, e.move.Attempts, e.move.Due = delivery.ToBacklog, h.Rules.Schedule.Last(), soon
+		e.move.To = delivery.ToBacklog
+		e.move.Attempts = h.Rules.Schedule.Last()
+		e.move.Due = soon
 		return e.with(e.move)
 	case e.from == delivery.DeliveryQueue:
 		e.move.To = delivery.Stay

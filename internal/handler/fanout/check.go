@@ -101,7 +101,8 @@ func (h *Handler) processLate(ctx context.Context, tasks []*task) {
 		if !t.later {
 			continue
 		}
-		if t.err = ctx.Err(); t.err != nil {
+		t.err = ctx.Err()
+		if t.err != nil {
 			continue
 		}
 		_, err := h.match(t, maxLate)

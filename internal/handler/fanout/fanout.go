@@ -147,7 +147,8 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 	now := h.Now()
 	var fast, aside outbox
 	for _, t := range tasks {
-		if t.err = tenants[t.event.TenantID].err; t.err != nil {
+		t.err = tenants[t.event.TenantID].err
+		if t.err != nil {
 			continue
 		}
 		body := t.event.Payload()

@@ -40,7 +40,9 @@ type Config = config.Function[Settings]
 // New returns the handler on the AWS resources that the settings name. The error names a setting that
 // is out of its range.
 func New(c Config) (*Handler, error) {
-	s, tables, queues := c.Settings, dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
+	s := c.Settings
+	tables := dynamodb.NewFromConfig(c.AWS)
+	queues := sqs.NewFromConfig(c.AWS)
 	if err := s.SuccessLogSample.Validate(); err != nil {
 		return nil, fmt.Errorf("reading the environment: SUCCESS_LOG_SAMPLE %w", err)
 	}

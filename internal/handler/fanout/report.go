@@ -50,7 +50,8 @@ func (h *Handler) report(ctx context.Context, t *task) {
 	outcome, level := t.outcome(), slog.LevelInfo
 	var odd []string
 	if outcome == outcomeFannedOut {
-		if odd = h.oddities(t); len(odd) == 0 && !h.Sample.Takes(t.event.ID) {
+		odd = h.oddities(t)
+		if len(odd) == 0 && !h.Sample.Takes(t.event.ID) {
 			return
 		}
 	}

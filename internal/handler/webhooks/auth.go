@@ -26,7 +26,8 @@ func (h *Handler) authenticate(ctx context.Context, c *call) error {
 	}
 	key, spent := known, false
 	if known.Affords(c.units(), h.Budget, c.now) {
-		if key, spent, err = h.Keys.Spend(ctx, known, c.units(), h.Budget, c.now); err != nil {
+		key, spent, err = h.Keys.Spend(ctx, known, c.units(), h.Budget, c.now)
+		if err != nil {
 			return err
 		}
 		h.seen.Put(key.ID, key)

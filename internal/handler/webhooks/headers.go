@@ -28,12 +28,14 @@ func readHeaders(v jsontext.Value, r *reader) (headers []endpoint.Header) {
 	for err == nil && d.PeekKind() == '"' {
 		var name jsontext.Token
 		var value jsontext.Value
-		if name, err = d.ReadToken(); err != nil {
+		name, err = d.ReadToken()
+		if err != nil {
 			break
 		}
 		h := endpoint.Header{Name: name.String()}
 		at := string(jsontext.Pointer(pointer).AppendToken(h.Name))
-		if value, err = d.ReadValue(); err != nil {
+		value, err = d.ReadValue()
+		if err != nil {
 			break
 		}
 		if text, ok := r.text(value, at); ok {

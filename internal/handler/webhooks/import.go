@@ -161,7 +161,8 @@ func (h *Handler) readImport(text jsontext.Value) (e endpoint.Endpoint, headers 
 	r.require("/secret", in.Secret)
 	if in.TenantID != nil {
 		id, ok := r.text(in.TenantID, "/tenant_id")
-		if e.TenantID = id; ok && !event.ValidTenantID(id) {
+		e.TenantID = id
+		if ok && !event.ValidTenantID(id) {
 			r.refuse("/tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -")
 		}
 	}
@@ -169,7 +170,8 @@ func (h *Handler) readImport(text jsontext.Value) (e endpoint.Endpoint, headers 
 	h.apply(&e, in.input, &r)
 	if in.Secret != nil {
 		if secret, ok := r.text(in.Secret, "/secret"); ok {
-			if key, err = signature.ImportKey(secret); err != nil {
+			key, err = signature.ImportKey(secret)
+			if err != nil {
 				r.refuse("/secret", err.Error())
 			}
 		}

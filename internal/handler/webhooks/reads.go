@@ -33,7 +33,8 @@ func (h *Handler) list(ctx context.Context, c *call) (any, error) {
 	after := ""
 	if text, given := c.query["cursor"]; given {
 		var ok bool
-		if after, ok = cursor.Open(text, c.key.TenantID, filter); !ok || !endpoint.ValidID(after) {
+		after, ok = cursor.Open(text, c.key.TenantID, filter)
+		if !ok || !endpoint.ValidID(after) {
 			fields := []problem.Field{{Parameter: "cursor", Detail: "was not issued for this list"}}
 			return nil, &problem.Error{Code: problem.CodeInvalidCursor, Fields: fields}
 		}

@@ -16,7 +16,9 @@ import (
 
 // report writes the one wide line of a request. API Gateway counts requests.
 func (h *Handler) report(ctx context.Context, c *call, status int, took time.Duration, refused *problem.Error) {
-	name, outcome, level := "none", "answered", slog.LevelInfo
+	name := "none"
+	outcome := "answered"
+	level := slog.LevelInfo
 	if c.route != nil {
 		name = c.route.method + " " + c.route.path
 	}

@@ -37,7 +37,8 @@ func Widgets(body string) (all []Widget, err error) {
 		var fields []string
 		for _, metric := range w.Properties.Metrics {
 			l := Line{Stat: w.Properties.Stat}
-			if fields = l.read(metric, fields); len(fields) != 4 {
+			fields = l.read(metric, fields)
+			if len(fields) != 4 {
 				return nil, fmt.Errorf("%s: %v is not a metric with one dimension", shown.Title, metric)
 			}
 			l.Metric = NewMetric(fields[0], fields[1], map[string]string{fields[2]: fields[3]})

@@ -26,7 +26,8 @@ func Choose(whole Object, parameters map[string]string) (Object, error) {
 			if !holds {
 				continue
 			}
-			if kept[id], err = c.choose(item); err != nil {
+			kept[id], err = c.choose(item)
+			if err != nil {
 				return nil, fmt.Errorf("%s: %w", id, err)
 			}
 		}

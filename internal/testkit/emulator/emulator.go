@@ -77,7 +77,8 @@ func start(ctx context.Context, root, logFile string, cmd *exec.Cmd) (*Emulator,
 	}
 	e := &Emulator{process: process, life: life}
 	address, found := strings.CutPrefix(line, "listening on ")
-	if e.URL, err = url.Parse(address); err != nil || !found {
+	e.URL, err = url.Parse(address)
+	if err != nil || !found {
 		e.Close()
 		return nil, fmt.Errorf("the AWS emulator answered %q for its address", line)
 	}

@@ -99,7 +99,8 @@ func certify(template *x509.Certificate, ca *CA) (*x509.Certificate, *ecdsa.Priv
 	if err != nil {
 		return nil, nil, fmt.Errorf("making a key: %w", err)
 	}
-	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120)); err != nil {
+	template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
 		return nil, nil, fmt.Errorf("making a serial number: %w", err)
 	}
 	parent, signer := template, key

@@ -164,7 +164,9 @@ func newSealer(t testing.TB, to *heard, state tls.ConnectionState, log *keyLog) 
 	}
 	client, master := log.find("CLIENT_RANDOM")
 	block := prf12(master, bytes.Join([][]byte{[]byte("key expansion"), to.first[11:43], client}, nil), 40)
-	s.aead, s.iv, s.seq = newGCM(block[16:32]), block[36:40], 1 // after Finished
+	s.aead = newGCM(block[16:32])
+	s.iv = block[36:40]
+	s.seq = 1 // after Finished
 	return s
 }
 
@@ -201,7 +203,9 @@ func (s *sealer) update() bool {
 }
 
 func (s *sealer) rekey() {
-	s.aead, s.iv, s.seq = newGCM(expand(s.secret, "key", 16)), expand(s.secret, "iv", 12), 0
+	s.aead = newGCM(expand(s.secret, "key", 16))
+	s.iv = expand(s.secret, "iv", 12)
+	s.seq = 0
 }
 
 // expand is HKDF-Expand-Label without a context (RFC 8446, 7.1).

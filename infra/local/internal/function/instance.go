@@ -42,7 +42,8 @@ func (in *instance) start(ctx context.Context) error {
 	cmd.Dir = filepath.Dir(in.fn.Binary)
 	cmd.Env = in.fn.environment(listener.Addr().String())
 	cmd.Stdout, cmd.Stderr = in.fn.log, in.fn.log
-	if in.process, err = child.Start(cmd); err != nil {
+	in.process, err = child.Start(cmd)
+	if err != nil {
 		return err
 	}
 	select {

@@ -49,7 +49,8 @@ func FunctionOf(api cfn.Object) (string, error) {
 		}
 	}
 	slices.Sort(names)
-	if names = slices.Compact(names); len(names) != 1 || !rest {
+	names = slices.Compact(names)
+	if len(names) != 1 || !rest {
 		return "", fmt.Errorf("the local stack knows APIs of one function with a default route only, not of %v", names)
 	}
 	return names[0], nil

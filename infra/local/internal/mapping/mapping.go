@@ -126,7 +126,8 @@ func (m *Mapping) process(ctx context.Context, batch []types.Message) error {
 	}
 	var failed map[string]bool
 	if m.PartialResponses {
-		if failed, err = failures(result.Payload, batch); err != nil {
+		failed, err = failures(result.Payload, batch)
+		if err != nil {
 			return fmt.Errorf("invocation %s: %w", result.RequestID, err)
 		}
 	}
