@@ -31,13 +31,8 @@ type Found struct {
 	Unreadable bool // its row or its tenant's marks: then Endpoint has names only
 }
 
-// Unreadable tells a malformed item from a fault that may pass.
-func Unreadable(err error) (unreadable bool, fault error) {
-	if errors.Is(err, endpoint.ErrUnreadable) {
-		return true, nil
-	}
-	return false, err
-}
+// Unreadable tells a malformed item, which stays so, from a fault that may pass.
+func Unreadable(err error) bool { return errors.Is(err, endpoint.ErrUnreadable) }
 
 // Find returns the endpoint, or a Refusal. Endpoints are kept by tenant: tenantID may be left out
 // only where the endpoint is in trouble, since its circuit names its tenant. A tenant that is given is believed before
@@ -73,12 +68,11 @@ func (d Directory) ID(ctx context.Context, tenantID, name string) (string, error
 		return "", Invalid("tenant_id", "is required where an endpoint is named by host or description")
 	}
 	all, err := d.Endpoints.List(ctx, tenantID)
-	unreadable, err := Unreadable(err)
+	if Unreadable(err) { // an act must not hit another endpoint than was meant
+		return "", Invalid("endpoint_id", "give the id: an endpoint of the tenant cannot be read and may have this name, too")
+	}
 	if err != nil {
 		return "", err
-	}
-	if unreadable { // an act must not hit another endpoint than was meant
-		return "", Invalid("endpoint_id", "give the id: an endpoint of the tenant cannot be read and may have this name, too")
 	}
 	var ids, candidates []string
 	for _, e := range all {
@@ -128,9 +122,12 @@ func (d Directory) read(ctx context.Context, tenantID, id string, item circuit.I
 	if err == nil {
 		marks, err = d.Endpoints.Marks(ctx, tenantID)
 	}
-	if unreadable, fault := Unreadable(err); unreadable || fault != nil {
+	if Unreadable(err) {
 		named := endpoint.Endpoint{ID: id, TenantID: tenantID}
-		return Found{Endpoint: named, Circuit: item, Unreadable: unreadable}, fault
+		return Found{Endpoint: named, Circuit: item, Unreadable: true}, nil
+	}
+	if err != nil {
+		return Found{}, err
 	}
 	e.Marks = marks.Endpoints[id]
 	return Found{Endpoint: e, Tenant: marks.Tenant, Circuit: item}, nil

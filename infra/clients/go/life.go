@@ -12,7 +12,9 @@ import (
 var everything = []herald.Subscription{"*"}
 
 func life(ctx context.Context, api *herald.ClientWithResponses) {
-	one, two, disabled := "one", "two", herald.EndpointChangeStatusDisabled
+	one := "one"
+	two := "two"
+	disabled := herald.EndpointChangeStatusDisabled
 	created := sent(api.CreateEndpointWithResponse(ctx, herald.NewEndpoint{
 		Url: url, Description: &one, Events: []herald.Subscription{"user.created", "organization.*"},
 	}))

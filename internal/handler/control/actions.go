@@ -26,10 +26,16 @@ func (h *Handler) pause(ctx context.Context, call *operator.Call, req request) (
 	t, changed, err := h.mark(ctx, call, t, audit.Line{Reason: req.Reason}, func(m *endpoint.Marks) bool {
 		return m.Pause(call.Now, call.Operator, req.Reason)
 	})
-	if err == nil && !changed {
-		err = t.refuse(codeAlreadyPaused, "is paused already")
+	if err != nil {
+		return Answer{}, err
 	}
-	return h.done(ctx, t, resultPaused, err)
+	if !changed {
+		return Answer{}, t.refuse(codeAlreadyPaused, "is paused already")
+	}
+	if err := h.look(ctx, t); err != nil {
+		return Answer{}, err
+	}
+	return t.answer(resultPaused), nil
 }
 
 // mark changes the target's marks, if that changes anything, once the audit log has the line. It returns the target
@@ -40,7 +46,8 @@ func (h *Handler) mark(ctx context.Context, call *operator.Call, t target, line 
 	if marks := t.marks(); !change(&marks) {
 		return t, false, nil
 	}
-	line.TenantID, line.EndpointID = t.key.TenantID, t.key.EndpointID
+	line.TenantID = t.key.TenantID
+	line.EndpointID = t.key.EndpointID
 	if err := call.Audit(ctx, line); err != nil {
 		return t, false, err
 	}
@@ -56,14 +63,20 @@ func (h *Handler) resume(ctx context.Context, call *operator.Call, req request) 
 	}
 	line := audit.Line{Reason: req.Reason}
 	t, changed, err := h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool { return m.Resume(call.Now) })
-	if err == nil && !changed {
-		err = t.refuse(codeNotPaused, "is not paused")
+	if err != nil {
+		return Answer{}, err
 	}
-	answer, err := h.done(ctx, t, resultResumed, err)
-	if err == nil && t.ofTenant() {
-		answer = h.standing(ctx, t, answer)
+	if !changed {
+		return Answer{}, t.refuse(codeNotPaused, "is not paused")
 	}
-	return answer, err
+	if err := h.look(ctx, t); err != nil {
+		return Answer{}, err
+	}
+	answer := t.answer(resultResumed)
+	if t.ofTenant() {
+		answer.Held, answer.Note = h.stillStopped(ctx, t)
+	}
+	return answer, nil
 }
 
 // release has an endpoint's backlog sent now, at the pace of a recovery.
@@ -84,8 +97,12 @@ func (h *Handler) release(ctx context.Context, call *operator.Call, req request)
 	at := h.Now().Add(time.Millisecond) // later than an item made now
 	line := audit.Line{Reason: req.Reason}
 	t, _, err = h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool { return m.Release(at) })
-	answer, err := t.answer(resultReleasing, err)
-	return h.counted(ctx, t, answer, err)
+	if err != nil {
+		return Answer{}, err
+	}
+	answer := t.answer(resultReleasing)
+	answer.Waiting = h.count(ctx, t)
+	return answer, nil
 }
 
 type discardRequest struct {
@@ -112,11 +129,18 @@ func (h *Handler) discard(ctx context.Context, call *operator.Call, req discardR
 	call.Note(slog.Time("discarded_before", before))
 	line := audit.Line{Reason: req.Target.Reason, DiscardedBefore: before}
 	t, _, err = h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool { return m.Discard(before) })
-	answer, err := h.done(ctx, t, resultDiscarded, err)
-	if err == nil && answer.EndpointID == "" {
+	if err != nil {
+		return Answer{}, err
+	}
+	if err := h.look(ctx, t); err != nil {
+		return Answer{}, err
+	}
+	answer := t.answer(resultDiscarded)
+	answer.Waiting = h.count(ctx, t)
+	if t.ofTenant() {
 		answer.Note = noteLater
 	}
-	return h.counted(ctx, t, answer, err)
+	return answer, nil
 }
 
 // parseBefore reads discarded_before, to the millisecond that is stored.

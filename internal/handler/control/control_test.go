@@ -211,7 +211,7 @@ func TestHandler_acts(t *testing.T) {
 			[]string{"Audit resume acme webhook_1", "Mark webhook_1", "Hold webhook_1"}},
 		"resumes a tenant, not its endpoints": {
 			newWorld().paused("acme").open("webhook_1").paused("webhook_2"), "resume", all,
-			Answer{TenantID: "acme", Result: "resumed", State: "healthy", Held: []Standing{
+			Answer{TenantID: "acme", Result: "resumed", State: "healthy", Held: []Stopped{
 				{"webhook_1", "open"}, {"webhook_2", "paused"}, {"webhook_off", "disabled"},
 			}},
 			[]string{"Audit resume acme", "Mark acme", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},

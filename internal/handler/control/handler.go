@@ -72,15 +72,15 @@ func (h *Handler) Function() *operator.Function {
 
 // Answer is the state after an action.
 type Answer struct {
-	TenantID        string     `json:"tenant_id"`
-	EndpointID      string     `json:"endpoint_id"` // "" when it was about the tenant
-	Result          string     `json:"result"`
-	State           string     `json:"state"`
-	TenantPaused    bool       `json:"tenant_paused"`
-	DiscardedBefore time.Time  `json:"discarded_before"` // null when nothing is discarded
-	Waiting         *Waiting   `json:"waiting,omitzero"` // of release and discard
-	Held            []Standing `json:"held,omitzero"`    // of a tenant's resume: still stopped or open, up to 20
-	Note            string     `json:"note,omitzero"`    // work that is left for later
+	TenantID        string    `json:"tenant_id"`
+	EndpointID      string    `json:"endpoint_id"` // "" when it was about the tenant
+	Result          string    `json:"result"`
+	State           string    `json:"state"`
+	TenantPaused    bool      `json:"tenant_paused"`
+	DiscardedBefore time.Time `json:"discarded_before"` // null when nothing is discarded
+	Waiting         *Waiting  `json:"waiting,omitzero"` // of release and discard
+	Held            []Stopped `json:"held,omitzero"`    // of a tenant's resume: still stopped or open, up to 20
+	Note            string    `json:"note,omitzero"`    // work that is left for later
 }
 
 // Waiting is the backlog at the time of the action: at least Count deliveries.

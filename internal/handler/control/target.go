@@ -94,21 +94,20 @@ func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, erro
 		return target{}, operator.Invalid("endpoint_id", "endpoint_id or tenant_id is required")
 	}
 	endpoints, err := h.Endpoints.List(ctx, tenantID)
-	unreadable, err := operator.Unreadable(err) // such an endpoint keeps nobody from stopping the tenant
-	if err != nil {
+	unreadable := operator.Unreadable(err) // a tenant with such an endpoint can still be stopped
+	if err != nil && !unreadable {
 		return target{}, err
 	}
 	if len(endpoints) == 0 && !unreadable {
 		return target{}, operator.Refuse(operator.CodeNotFound, "tenant_id", "no endpoint belongs to this tenant")
 	}
 	marks, err := h.Endpoints.Marks(ctx, tenantID)
-	unreadable, err = operator.Unreadable(err)
-	if err != nil {
-		return target{}, err
-	}
-	if unreadable {
+	if operator.Unreadable(err) {
 		return target{}, operator.Refuse(codeUnreadable, "tenant_id",
 			"the tenant's stored marks cannot be read: nothing is sent to its endpoints")
+	}
+	if err != nil {
+		return target{}, err
 	}
 	for n, e := range endpoints {
 		endpoints[n].Marks = marks.Endpoints[e.ID]
@@ -117,17 +116,9 @@ func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, erro
 	return target{key: dynamo.EndpointKey{TenantID: tenantID}, found: found, endpoints: endpoints}, nil
 }
 
-// done answers an action whose mark is stored, after release was told to look.
-func (h *Handler) done(ctx context.Context, t target, result string, err error) (Answer, error) {
-	if err == nil {
-		err = h.look(ctx, t)
-	}
-	return t.answer(result, err)
-}
-
-// look stores a lease for each endpoint: release looks for waiting deliveries there. The endpoints were listed before
-// the audit and the mark. That is enough: deliver takes a lease itself for what it holds of an endpoint that is made
-// meanwhile.
+// look stores a lease for each endpoint once its mark is stored: release looks for waiting deliveries there. The
+// endpoints were listed before the audit line and the mark. That is enough. For an endpoint that was made since, deliver
+// stores the lease itself with the first delivery that has to wait.
 func (h *Handler) look(ctx context.Context, t target) error {
 	now := h.Now()
 	return errors.Join(parallel.Each(len(t.endpoints), atOnce, func(i int) error {
@@ -141,38 +132,32 @@ func (h *Handler) look(ctx context.Context, t target) error {
 }
 
 // answer shows the target after an action. A tenant has no circuit: it is healthy or paused.
-func (t target) answer(result string, err error) (Answer, error) {
-	if err != nil {
-		return Answer{}, err
-	}
+func (t target) answer(result string) Answer {
 	return Answer{
 		TenantID: t.key.TenantID, EndpointID: t.key.EndpointID, Result: result, State: t.found.State(),
 		TenantPaused: t.found.Tenant.Paused(), DiscardedBefore: t.marks().DiscardedBefore,
-	}, nil
+	}
 }
 
 // atOnce bounds the endpoints of a tenant that are looked at together.
 const atOnce = 16
 
-// counted adds the backlog to the answer of an action. If an endpoint's backlog cannot be counted, more is true; the
-// action is done all the same.
-func (h *Handler) counted(ctx context.Context, t target, a Answer, err error) (Answer, error) {
-	if err != nil {
-		return a, err
-	}
+// count returns the backlog of the target. If an endpoint's backlog cannot be counted, More is true: the action is done
+// by then, and its answer must not say that it failed.
+func (h *Handler) count(ctx context.Context, t target) *Waiting {
 	counts := make([]dynamo.Waiting, len(t.endpoints))
 	errs := parallel.Each(len(t.endpoints), atOnce, func(i int) (err error) {
 		counts[i], err = h.Backlog.Count(ctx, t.endpoints[i].ID)
 		return err
 	})
-	a.Waiting = &Waiting{}
+	var total Waiting
 	for i, err := range errs {
 		if err != nil {
 			h.Log.ErrorContext(ctx, "counting the backlog",
 				slog.String(telemetry.KeyEndpoint, t.endpoints[i].ID), telemetry.Cause(err))
 		}
-		a.Waiting.Count += counts[i].Items
-		a.Waiting.More = a.Waiting.More || counts[i].More || err != nil
+		total.Count += counts[i].Items
+		total.More = total.More || counts[i].More || err != nil
 	}
-	return a, nil
+	return &total
 }

@@ -78,11 +78,11 @@ func (r receiver) refusal(eventType string) string {
 
 func (h *Handler) receiver(ctx context.Context, tenantID, endpointID string) (r receiver, err error) {
 	e, found, err := h.Endpoints.Get(ctx, tenantID, endpointID)
-	unreadable, err := operator.Unreadable(err)
 	r.endpoint = e
 	switch {
-	case unreadable:
+	case operator.Unreadable(err):
 		r.closed = reasonEndpointUnreadable
+		err = nil
 	case !found || e.Status == endpoint.Deleted:
 		r.closed = reasonEndpointDeleted
 	case e.Status != endpoint.Active:

@@ -12,20 +12,21 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Standing is an endpoint that still gets no deliveries although its tenant was resumed.
-type Standing struct {
+// Stopped is an endpoint that still gets no deliveries although its tenant was resumed.
+type Stopped struct {
 	EndpointID string `json:"endpoint_id"`
 	State      string `json:"state"` // open, paused or disabled
 }
 
-// maxStanding bounds the endpoints that an answer names.
-const maxStanding = 20
+// maxStopped bounds the endpoints that an answer names.
+const maxStopped = 20
 
 // noteUnread is the note of a resume after which the circuits of the tenant's endpoints cannot be read: it is done.
 const noteUnread = "which of its endpoints stay open, paused or disabled cannot be read now: see inspect endpoints"
 
-// standing adds the endpoints still stopped or open to the answer of a tenant's resume.
-func (h *Handler) standing(ctx context.Context, t target, a Answer) Answer {
+// stillStopped returns the tenant's endpoints that are open, paused or disabled after its resume, 20 at most, and a note
+// when that is not all of them. The resume is done by then: a circuit that cannot be read does not make it fail.
+func (h *Handler) stillStopped(ctx context.Context, t target) (stopped []Stopped, note string) {
 	states := make([]string, len(t.endpoints))
 	err := errors.Join(parallel.Each(len(t.endpoints), atOnce, func(n int) error {
 		item, err := h.Circuits.Get(ctx, t.endpoints[n].ID)
@@ -33,18 +34,17 @@ func (h *Handler) standing(ctx context.Context, t target, a Answer) Answer {
 		return err
 	})...)
 	if err != nil {
-		h.Log.ErrorContext(ctx, "reading circuits", slog.String(telemetry.KeyTenant, a.TenantID), telemetry.Cause(err))
-		a.Note = noteUnread
-		return a
+		h.Log.ErrorContext(ctx, "reading circuits", slog.String(telemetry.KeyTenant, t.key.TenantID), telemetry.Cause(err))
+		return nil, noteUnread
 	}
 	for n, state := range states {
 		switch state {
 		case string(circuit.Open), operator.StatePaused, operator.StateDisabled:
-			a.Held = append(a.Held, Standing{EndpointID: t.endpoints[n].ID, State: state})
+			stopped = append(stopped, Stopped{EndpointID: t.endpoints[n].ID, State: state})
 		}
 	}
-	if more := len(a.Held) - maxStanding; more > 0 {
-		a.Held, a.Note = a.Held[:maxStanding], fmt.Sprintf("%d more endpoints stay so: see inspect endpoints", more)
+	if more := len(stopped) - maxStopped; more > 0 {
+		return stopped[:maxStopped], fmt.Sprintf("%d more endpoints stay so: see inspect endpoints", more)
 	}
-	return a
+	return stopped, ""
 }
