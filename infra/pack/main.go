@@ -74,8 +74,8 @@ func contents(version string) (map[string][]byte, error) {
 	}
 	// htmx is part of herald, and no module.
 	for _, path := range append(tools, "LICENSE", "infra/herald/console/static/htmx.LICENSE") {
-		files[filepath.Base(path)], err = os.ReadFile(path)
-		if err != nil { //nolint:gosec // make's and the checkout's
+		files[filepath.Base(path)], err = os.ReadFile(path) //nolint:gosec // make's and the checkout's
+		if err != nil {
 			return nil, fmt.Errorf("reading file: %w", err)
 		}
 	}

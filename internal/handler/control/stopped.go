@@ -24,8 +24,8 @@ const maxStopped = 20
 // noteUnread is the note of a resume after which the circuits of the tenant's endpoints cannot be read: it is done.
 const noteUnread = "which of its endpoints stay open, paused or disabled cannot be read now: see inspect endpoints"
 
-// stillStopped returns the tenant's endpoints that are open, paused or disabled after its resume, 20 at most, and a note
-// when that is not all of them. The resume is done by then: a circuit that cannot be read does not make it fail.
+// stillStopped returns the tenant's endpoints that are open, paused or disabled after its resume, 20 at most, and a
+// note when that is not all of them. The resume is done by then: a circuit that cannot be read does not make it fail.
 func (h *Handler) stillStopped(ctx context.Context, t target) (stopped []Stopped, note string) {
 	states := make([]string, len(t.endpoints))
 	err := errors.Join(parallel.Each(len(t.endpoints), atOnce, func(n int) error {

@@ -117,8 +117,8 @@ func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, erro
 }
 
 // look stores a lease for each endpoint once its mark is stored: release looks for waiting deliveries there. The
-// endpoints were listed before the audit line and the mark. That is enough. For an endpoint that was made since, deliver
-// stores the lease itself with the first delivery that has to wait.
+// endpoints were listed before the audit line and the mark. That is enough. For an endpoint that was made since,
+// deliver stores the lease itself with the first delivery that has to wait.
 func (h *Handler) look(ctx context.Context, t target) error {
 	now := h.Now()
 	return errors.Join(parallel.Each(len(t.endpoints), atOnce, func(i int) error {
