@@ -8,8 +8,6 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
@@ -18,13 +16,14 @@ import (
 )
 
 func (h *Handler) create(ctx context.Context, c *call) (any, error) {
-	e, in, err := h.readNew(c.body)
+	f, err := h.readNew(c.body)
 	if err != nil {
 		return nil, err
 	}
 	secret := signature.NewSecret()
-	e.TenantID, e.Status = c.key.TenantID, endpoint.Active
-	if err := h.add(ctx, c, &e, in.Headers, secret); err != nil {
+	e := endpoint.Endpoint{TenantID: c.key.TenantID, Status: endpoint.Active}
+	f.apply(&e)
+	if err := h.add(ctx, c, &e, f.headers, secret); err != nil {
 		return nil, err
 	}
 	shown := viewOf(e)
@@ -34,7 +33,7 @@ func (h *Handler) create(ctx context.Context, c *call) (any, error) {
 
 // add gives a new endpoint of a tenant its id, secret and headers, and audits and stores it.
 func (h *Handler) add(
-	ctx context.Context, c *call, e *endpoint.Endpoint, headers jsontext.Value, secret string,
+	ctx context.Context, c *call, e *endpoint.Endpoint, headers *[]endpoint.Header, secret string,
 ) error {
 	e.ID, e.CreatedAt = endpoint.NewID(c.now), c.now
 	c.endpointID = e.ID
@@ -97,7 +96,7 @@ func (h *Handler) alter(
 }
 
 func (h *Handler) change(ctx context.Context, c *call) (any, error) {
-	in, err := h.readChange(c.body)
+	f, err := h.readChange(c.body)
 	if err != nil {
 		return nil, err
 	}
@@ -106,11 +105,11 @@ func (h *Handler) change(ctx context.Context, c *call) (any, error) {
 			return problem.New(problem.CodeEndpointDeleted)
 		}
 		was := e.URL
-		h.apply(e, in, &reader{})
-		if in.Headers == nil && !sameOrigin(was, e.URL) {
+		f.apply(e)
+		if f.headers == nil && !sameOrigin(was, e.URL) {
 			removeHeaders(e)
 		}
-		return h.setHeaders(ctx, e, in.Headers)
+		return h.setHeaders(ctx, e, f.headers)
 	})
 }
 

@@ -70,12 +70,12 @@ func checkHeader(h endpoint.Header, before []endpoint.Header, pointer string, r 
 	}
 }
 
-// setHeaders seals the headers of the input, if it has any, as the endpoint's, for the origin of its URL.
-func (h *Handler) setHeaders(ctx context.Context, e *endpoint.Endpoint, in jsontext.Value) error {
-	if in == nil {
+// setHeaders seals headers as the endpoint's, for the origin of its URL. Without a list, the endpoint keeps its own.
+func (h *Handler) setHeaders(ctx context.Context, e *endpoint.Endpoint, list *[]endpoint.Header) error {
+	if list == nil {
 		return nil
 	}
-	headers := readHeaders(in, &reader{})
+	headers := *list
 	if len(headers) == 0 {
 		removeHeaders(e)
 		return nil

@@ -148,8 +148,10 @@ func (h *Handler) notImported(ctx context.Context, one imported, err error) impo
 	return one
 }
 
-// readImport returns a new endpoint and the key that signs its deliveries.
-func (h *Handler) readImport(text jsontext.Value) (e endpoint.Endpoint, headers jsontext.Value, key string, err error) {
+// readImport returns a new endpoint, its headers, and the key that signs its deliveries.
+func (h *Handler) readImport(text jsontext.Value) (
+	e endpoint.Endpoint, headers *[]endpoint.Header, key string, err error,
+) {
 	var in newImport
 	if err := decode(text, &in); err != nil {
 		return e, nil, "", err
@@ -159,22 +161,35 @@ func (h *Handler) readImport(text jsontext.Value) (e endpoint.Endpoint, headers 
 	r.require("/url", in.URL)
 	r.require("/events", in.Events)
 	r.require("/secret", in.Secret)
-	if in.TenantID != nil {
-		id, ok := r.text(in.TenantID, "/tenant_id")
-		e.TenantID = id
-		if ok && !event.ValidTenantID(id) {
-			r.refuse("/tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -")
-		}
-	}
 	e.Status = endpoint.Active
-	h.apply(&e, in.input, &r)
-	if in.Secret != nil {
-		if secret, ok := r.text(in.Secret, "/secret"); ok {
-			key, err = signature.ImportKey(secret)
-			if err != nil {
-				r.refuse("/secret", err.Error())
-			}
-		}
+	if in.TenantID != nil {
+		e.TenantID = readTenant(in.TenantID, &r)
 	}
-	return e, in.Headers, key, r.problem()
+	f := h.check(in.input, &r)
+	f.apply(&e)
+	if in.Secret != nil {
+		key = readSecret(in.Secret, &r)
+	}
+	return e, f.headers, key, r.problem()
+}
+
+func readTenant(v jsontext.Value, r *reader) string {
+	id, ok := r.text(v, "/tenant_id")
+	if ok && !event.ValidTenantID(id) {
+		r.refuse("/tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -")
+	}
+	return id
+}
+
+// readSecret returns the key that another sender's secret stands for.
+func readSecret(v jsontext.Value, r *reader) string {
+	secret, ok := r.text(v, "/secret")
+	if !ok {
+		return ""
+	}
+	key, err := signature.ImportKey(secret)
+	if err != nil {
+		r.refuse("/secret", err.Error())
+	}
+	return key
 }

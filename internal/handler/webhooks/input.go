@@ -19,7 +19,7 @@ const (
 	maxDescription = 256 // characters
 )
 
-// newInput are the fields that create takes, before any check.
+// newInput are the members that create takes, before any check.
 type newInput struct {
 	URL         jsontext.Value `json:"url"`
 	Events      jsontext.Value `json:"events"`
@@ -27,58 +27,90 @@ type newInput struct {
 	Headers     jsontext.Value `json:"headers"`
 }
 
-// input are the fields that a change takes.
+// input are the members that a change takes.
 type input struct {
 	newInput `json:",embed"`
 	Status   jsontext.Value `json:"status"`
 }
 
-// readNew returns a new endpoint with the fields of the body.
-func (h *Handler) readNew(body []byte) (e endpoint.Endpoint, in newInput, err error) {
+// fields are the checked values of a body. A field that the body does not have is nil.
+type fields struct {
+	url         *string // as it is stored
+	events      []string
+	description *string
+	headers     *[]endpoint.Header // none for null and {}
+	status      *endpoint.Status
+}
+
+// readNew returns the fields of a new endpoint's body. URL and events are among them.
+func (h *Handler) readNew(body []byte) (fields, error) {
+	var in newInput
 	if err := decode(body, &in); err != nil {
-		return e, in, err
+		return fields{}, err
 	}
 	var r reader
 	r.require("/url", in.URL)
 	r.require("/events", in.Events)
-	h.apply(&e, input{newInput: in}, &r)
-	return e, in, r.problem()
+	f := h.check(input{newInput: in}, &r)
+	return f, r.problem()
 }
 
-// readChange returns the fields of the body, which can be applied to any endpoint.
-func (h *Handler) readChange(body []byte) (in input, err error) {
+// readChange returns the fields of a change's body.
+func (h *Handler) readChange(body []byte) (fields, error) {
+	var in input
 	if err := decode(body, &in); err != nil {
-		return input{}, err
+		return fields{}, err
 	}
 	var r reader
-	h.apply(&endpoint.Endpoint{}, in, &r)
-	return in, r.problem()
+	f := h.check(in, &r)
+	return f, r.problem()
 }
 
-// apply checks the given fields and sets them, but for the headers, which have to be sealed.
-func (h *Handler) apply(e *endpoint.Endpoint, in input, r *reader) {
+// check reads the given members. The reader has their faults.
+func (h *Handler) check(in input, r *reader) (f fields) {
 	if in.URL != nil {
-		e.URL = h.readURL(in.URL, r)
+		f.url = new(h.readURL(in.URL, r))
 	}
 	if in.Events != nil {
-		e.Events = readEvents(in.Events, r)
+		f.events = readEvents(in.Events, r)
 	}
 	if in.Description != nil {
-		text, ok := r.text(in.Description, "/description")
-		switch {
-		case ok && utf8.RuneCountInString(text) > maxDescription:
-			r.refuse("/description", fmt.Sprintf("must have at most %d characters", maxDescription))
-		case ok && strings.ContainsFunc(text, disguises):
-			r.refuse("/description", "must not have control characters, or characters that change the direction of text")
-		}
-		e.Description = text
+		f.description = new(readDescription(in.Description, r))
 	}
 	if in.Headers != nil {
-		readHeaders(in.Headers, r)
+		f.headers = new(readHeaders(in.Headers, r))
 	}
 	if in.Status != nil {
-		e.Status = readStatus(in.Status, r)
+		f.status = new(readStatus(in.Status, r))
 	}
+	return f
+}
+
+// apply gives an endpoint the fields, except for the headers, which have to be sealed.
+func (f fields) apply(e *endpoint.Endpoint) {
+	if f.url != nil {
+		e.URL = *f.url
+	}
+	if f.events != nil {
+		e.Events = f.events
+	}
+	if f.description != nil {
+		e.Description = *f.description
+	}
+	if f.status != nil {
+		e.Status = *f.status
+	}
+}
+
+func readDescription(v jsontext.Value, r *reader) string {
+	text, ok := r.text(v, "/description")
+	switch {
+	case ok && utf8.RuneCountInString(text) > maxDescription:
+		r.refuse("/description", fmt.Sprintf("must have at most %d characters", maxDescription))
+	case ok && strings.ContainsFunc(text, disguises):
+		r.refuse("/description", "must not have control characters, or characters that change the direction of text")
+	}
+	return text
 }
 
 // disguises finds characters that make a text look like another one in a terminal or a portal.
