@@ -77,7 +77,8 @@ type backlogRow struct {
 	NotBefore  time.Time `dynamodbav:"not_before,omitempty"`
 }
 
-func shardName(endpointID string, shard int) string { return endpointID + "#" + strconv.Itoa(shard) }
+// shardName is the partition of a shard of what has the name: an endpoint, or a list.
+func shardName(of string, shard int) string { return of + "#" + strconv.Itoa(shard) }
 
 func backlogKey(k backlog.Key) attributes {
 	return attributes{"endpoint_shard": str(shardName(k.EndpointID, k.Shard)), "position": str(k.Position)}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 )
 
@@ -32,12 +33,21 @@ func (d *DeadLetters) KeepDead(life time.Duration) *DeadLetters {
 type deadLetterRow struct {
 	deadletter.Record
 	deadletter.Sealed
-	ExpiresAt int64 `dynamodbav:"expires_at,omitempty"` // of DynamoDB's time to live
+	StatusShard string `dynamodbav:"status_shard"`         // key of statusIndex
+	ExpiresAt   int64  `dynamodbav:"expires_at,omitempty"` // of DynamoDB's time to live
+}
+
+// statusIndex is sharded: in a mass of deaths, and of replays, all have one status.
+const statusIndex = "by-status"
+
+// statusShard is the partition of statusIndex of a dead letter with that status.
+func statusShard(status deadletter.Status, deliveryID string) string {
+	return shardName(string(status), backlog.Shard(deliveryID))
 }
 
 func (d *DeadLetters) row(r deadletter.Record) deadLetterRow {
 	r.Status, r.UpdatedAt = deadletter.Dead, r.DiedAt
-	row := deadLetterRow{Record: r, Sealed: r.Sealed}
+	row := deadLetterRow{Record: r, Sealed: r.Sealed, StatusShard: statusShard(r.Status, r.DeliveryID)}
 	if d.kept > 0 {
 		row.ExpiresAt = r.DiedAt.Add(d.kept).Unix()
 	}
@@ -59,7 +69,8 @@ func deadLetterOf(item attributes) (deadletter.Record, error) {
 var (
 	firstDeath = namesOf[deadLetterRow]("delivery_id", "job_id")
 	laterDeath = []string{
-		"status", "reason", "attempts", "last_status", "replay", "died_at", "updated_at", "expires_at", "history",
+		"status", "status_shard", "reason", "attempts", "last_status", "replay", "died_at", "updated_at", "expires_at",
+		"history",
 	}
 )
 
@@ -113,6 +124,7 @@ func (d *DeadLetters) Claim(
 	}
 	claimed := claimRow{Record: r, By: operator, Claim: rand.Text()}
 	claimed.Status, claimed.ReplayCount = deadletter.Replaying, replay
+	claimed.StatusShard = statusShard(deadletter.Replaying, r.DeliveryID)
 	claimed.UpdatedAt, claimed.JobID = now, jobID
 	w := write{row: claimed, owned: claimAttributes}.ifUnchanged(r)
 	w.condition += " AND #replay_count = :seen_count"
@@ -124,11 +136,12 @@ func (d *DeadLetters) Claim(
 // claimRow is a record that is claimed for a replay.
 type claimRow struct {
 	deadletter.Record
-	By    string `dynamodbav:"replayed_by"`
-	Claim string `dynamodbav:"claim"` // two operators of one name may ask in the same millisecond
+	StatusShard string `dynamodbav:"status_shard"`
+	By          string `dynamodbav:"replayed_by"`
+	Claim       string `dynamodbav:"claim"` // two operators of one name may ask in the same millisecond
 }
 
-var claimAttributes = []string{"status", "replay_count", "updated_at", "replayed_by", "claim", "job_id"}
+var claimAttributes = []string{"status", "status_shard", "replay_count", "updated_at", "replayed_by", "claim", "job_id"}
 
 // EndReplay ends a claimed replay: replayed when its message is on the queue, else dead again. It changes
 // nothing when the record moved on meanwhile, as when the replay has died already.
@@ -136,9 +149,12 @@ func (d *DeadLetters) EndReplay(
 	ctx context.Context, deliveryID string, replay int, status deadletter.Status, now time.Time,
 ) error {
 	_, _, err := d.updateItem(ctx, deadLetterKey(deliveryID), write{
-		expression: "SET #status = :status, updated_at = :now",
+		expression: "SET #status = :status, status_shard = :shard, updated_at = :now",
 		condition:  "#status = :replaying AND replay_count = :replay",
-		values:     given{":status": status, ":now": now, ":replaying": deadletter.Replaying, ":replay": replay},
+		values: given{
+			":status": status, ":shard": statusShard(status, deliveryID), ":now": now,
+			":replaying": deadletter.Replaying, ":replay": replay,
+		},
 	})
 	return err
 }

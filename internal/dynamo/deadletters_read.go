@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
@@ -24,7 +25,7 @@ type LetterPage struct {
 	Limit       int    // at most 100
 	Cursor      string // "": the first page
 	OldestFirst bool   // default newest first
-	Reads       int    // at most so many of the table, 0 for as many as fill the page
+	Reads       int    // at most so many of each partition of the index, 0 for as many as fill the page
 }
 
 // List returns dead letters without their sealed parts; next is "" after the last page, and
@@ -32,29 +33,18 @@ type LetterPage struct {
 func (d *DeadLetters) List(
 	ctx context.Context, s job.Selector, p LetterPage,
 ) (records []deadletter.Record, next string, err error) {
-	q, hash, err := selection(s)
+	q, err := selection(s)
 	if err != nil {
 		return nil, "", err
 	}
-	if q.start, err = decodeCursor(p.Cursor); err != nil {
-		return nil, "", err
-	}
-	q.backwards, q.limit = !p.OldestFirst, p.Limit
+	read := p.Limit
 	if q.filter != "" {
-		q.limit = filteredPage
+		read = filteredPage
 	}
-	var items []attributes
-	for read, more := 0, true; more && len(items) < p.Limit && (p.Reads == 0 || read < p.Reads); read++ {
-		var found []attributes
-		if found, q.start, err = d.query(ctx, q); err != nil {
-			return nil, "", err
-		}
-		items, more = append(items, found...), len(q.start) > 0
-	}
-	if len(items) > p.Limit {
-		items = items[:p.Limit]
-		end := items[p.Limit-1]
-		q.start = attributes{"delivery_id": end["delivery_id"], hash: end[hash], "died_at": end["died_at"]}
+	q.backwards, q.limit = !p.OldestFirst, perShard(read, len(q.partitions))
+	items, next, err := d.listSharded(ctx, q, p.Limit, p.Reads, p.Cursor)
+	if err != nil {
+		return nil, "", err
 	}
 	for _, item := range items {
 		r, err := deadLetterOf(item)
@@ -63,11 +53,11 @@ func (d *DeadLetters) List(
 		}
 		records = append(records, r)
 	}
-	return records, encodeCursor(q.start), nil
+	return records, next, nil
 }
 
-// filteredPage is the size of a filtered Query's pages: DynamoDB filters after it has cut the page, and
-// few of many may be selected.
+// filteredPage is how many a filtered Query looks at: DynamoDB filters after it has cut the page, and few of many may
+// be selected.
 const filteredPage = 500
 
 // Count returns the number of dead letters selected, and when the longest dead of them last died; zero
@@ -77,20 +67,20 @@ func (d *DeadLetters) Count(ctx context.Context, s job.Selector) (n int, oldest 
 	if err != nil || len(first) == 0 {
 		return 0, time.Time{}, err
 	}
-	q, _, err := selection(s)
+	q, err := selection(s)
 	if err != nil {
 		return 0, time.Time{}, err
 	}
-	n, err = d.count(ctx, q)
+	n, err = d.countSharded(ctx, q)
 	return n, first[0].DiedAt, err
 }
 
 // ErrSelector is returned for a selection that only a scan of the table could make.
 var ErrSelector = errors.New("dead letters are selected by endpoint, tenant or status")
 
-// selection makes the Query of a selector on the index with the fewest records, and names its hash key. The
-// indexes hold everything but the sealed parts, which would make each page as heavy as the bodies.
-func selection(s job.Selector) (q query, hash string, err error) {
+// selection makes the Query of a selector on the index with the fewest records. The indexes hold everything but the
+// sealed parts, which would make each page as heavy as the bodies.
+func selection(s job.Selector) (q sharded, err error) {
 	since, until := s.Since, endOfTime
 	if !s.Until.IsZero() {
 		until = s.Until.Add(-time.Millisecond)
@@ -98,32 +88,33 @@ func selection(s job.Selector) (q query, hash string, err error) {
 	if until.Before(since) { // DynamoDB refuses a range that ends before it begins
 		since, until = endOfTime, endOfTime
 	}
-	q = query{values: given{":since": since, ":until": until}}
-	for _, by := range []struct{ index, attribute, value string }{
-		{"by-endpoint", "endpoint_id", s.EndpointID},
-		{"by-tenant", "tenant_id", s.TenantID},
-		{"by-status", "status", s.Status},
-		{"", "reason", s.Reason},
+	q.values = given{":since": since, ":until": until}
+	var filters []string
+	for _, by := range []struct {
+		attribute, value, index, hash string
+		partitions                    []string
+	}{
+		{"endpoint_id", s.EndpointID, "by-endpoint", "endpoint_id", []string{s.EndpointID}},
+		{"tenant_id", s.TenantID, "by-tenant", "tenant_id", []string{s.TenantID}},
+		{"status", s.Status, statusIndex, "status_shard", shardsOf(s.Status)},
+		{"reason", s.Reason, "", "", nil},
 	} {
-		if by.value == "" {
-			continue
-		}
-		equal := "#" + by.attribute + " = :" + by.attribute
-		q.values[":"+by.attribute] = str(by.value)
 		switch {
+		case by.value == "":
 		case q.index == "" && by.index != "":
-			q.index, hash = by.index, by.attribute
-			q.condition = equal + " AND died_at BETWEEN :since AND :until"
-		case q.filter == "":
-			q.filter = equal
+			q.index, q.partitions = by.index, by.partitions
+			q.key = shardKey{hash: by.hash, sort: "died_at", id: "delivery_id"}
+			q.condition = q.key.isPartition() + " AND died_at BETWEEN :since AND :until"
 		default:
-			q.filter += " AND " + equal
+			filters = append(filters, "#"+by.attribute+" = :"+by.attribute)
+			q.values[":"+by.attribute] = str(by.value)
 		}
 	}
 	if q.index == "" {
-		return query{}, "", ErrSelector
+		return sharded{}, ErrSelector
 	}
-	return q, hash, nil
+	q.filter = strings.Join(filters, " AND ")
+	return q, nil
 }
 
 // endOfTime is after every moment that is stored.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
@@ -90,8 +91,12 @@ func (d *Deliveries) Get(ctx context.Context, deliveryID string) (r delivery.Rec
 	return get[delivery.Record](ctx, d.table, attributes{"delivery_id": str(deliveryID)})
 }
 
-// openIndex is sparse: it leaves out acknowledged deliveries. A retry does not touch it.
+// openIndex is sparse: it leaves out acknowledged deliveries. A retry does not touch it. It is sharded: an endpoint
+// that is down makes a write for each delivery that it is sent.
 const openIndex = "open-by-endpoint"
+
+// openKey is the key of openIndex.
+var openKey = shardKey{hash: "open_shard", sort: "created_at", id: "delivery_id"}
 
 // ListOpen returns an endpoint's deliveries that are not acknowledged, the newest first: their
 // keys from the index, which is a little behind, then the records behind them, strongly
@@ -99,10 +104,12 @@ const openIndex = "open-by-endpoint"
 func (d *Deliveries) ListOpen(
 	ctx context.Context, endpointID string, limit int, cursor string,
 ) (records []delivery.Record, next string, err error) {
-	items, next, err := d.list(ctx, query{
-		index: openIndex, condition: "open_endpoint_id = :endpoint",
-		values: given{":endpoint": endpointID}, limit: limit, backwards: true,
-	}, cursor)
+	items, next, err := d.listSharded(ctx, sharded{
+		query: query{
+			index: openIndex, condition: openKey.isPartition(), limit: perShard(limit, backlog.Shards), backwards: true,
+		},
+		key: openKey, partitions: shardsOf(endpointID),
+	}, limit, 0, cursor)
 	if err != nil {
 		return nil, "", err
 	}
@@ -145,13 +152,13 @@ func (d *Deliveries) BatchGet(ctx context.Context, ids []string) (map[string]del
 type deliveryRow struct {
 	delivery.Record
 	ExpiresAt int64  `dynamodbav:"expires_at"`
-	Open      string `dynamodbav:"open_endpoint_id,omitempty"` // key of openIndex
+	Open      string `dynamodbav:"open_shard,omitempty"` // key of openIndex
 }
 
 func deliveryRowOf(r delivery.Record, life time.Duration) deliveryRow {
 	row := deliveryRow{Record: r, ExpiresAt: r.UpdatedAt.Add(life).Unix()}
 	if r.State != delivery.Acknowledged {
-		row.Open = r.EndpointID
+		row.Open = shardName(r.EndpointID, backlog.Shard(r.DeliveryID))
 	}
 	return row
 }

@@ -20,8 +20,8 @@ const kindUnreadable = "unreadable_dead_letters"
 // openedAtOnce bounds a page of them: each takes a call of KMS.
 const openedAtOnce = 25
 
-// readsAtOnce bounds the reads of a page of dead letters: those that are wanted may be few among all of the stack, and
-// an invocation that read all of them would end before it has one.
+// readsAtOnce bounds the reads of a page of dead letters, in each shard of their index: those that are wanted may be
+// few among all of the stack, and an invocation that read all of them would end before it has one.
 const readsAtOnce = 10
 
 // erasePage counts or deletes a page of a kind: first of those that a tenant's id finds, then of unreadable letters.

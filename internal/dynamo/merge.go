@@ -1,0 +1,115 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+
+	"github.com/herald-webhooks/herald/internal/parallel"
+)
+
+// merge reads the shards of a list as one list, in the order of their sort keys. Items with the same sort key come in
+// the order of their shards.
+type merge struct {
+	shards    []stretch
+	key       shardKey
+	backwards bool
+
+	// read reads a page of a shard behind a key, and returns the key behind which the next one begins. A page may be
+	// empty and not the last.
+	read func(ctx context.Context, shard int, start attributes) (items []attributes, last attributes, err error)
+}
+
+// shardKey names the attributes of a key in an index: of its partition, of the order there, and of the table.
+type shardKey struct{ hash, sort, id string }
+
+// of is the key of an item.
+func (k shardKey) of(item attributes) attributes {
+	return attributes{k.hash: item[k.hash], k.sort: item[k.sort], k.id: item[k.id]}
+}
+
+// stretch is how far a shard has been read.
+type stretch struct {
+	place attributes   // the key behind which it goes on; empty: it begins
+	ahead []attributes // items behind place that were read already
+	last  attributes   // the key behind ahead
+	over  bool         // nothing is behind ahead
+}
+
+// take returns the next items, limit at most, and less only at the list's end or after so many rounds of reads; 0: as
+// many as it takes. One round suffices to bring the list further, though perhaps without an item.
+func (m *merge) take(ctx context.Context, limit, rounds int) (items []attributes, err error) {
+	for round := 0; len(items) < limit; {
+		shard, known := m.next()
+		switch {
+		case shard < 0, !known && rounds > 0 && round == rounds:
+			return items, nil
+		case known:
+			items = append(items, m.shards[shard].pop(m.key))
+		default:
+			if err := m.fill(ctx); err != nil {
+				return nil, err
+			}
+			round++
+		}
+	}
+	return items, nil
+}
+
+// next is the shard that has the next item, or may have it: then it is not known before the shard is read. It is -1 at
+// the end of all.
+func (m *merge) next() (shard int, known bool) {
+	shard = -1
+	for n, s := range m.shards {
+		if s.ended() {
+			continue
+		}
+		if shard < 0 || m.before(s.front(m.key), m.shards[shard].front(m.key)) {
+			shard = n
+		}
+	}
+	return shard, shard >= 0 && len(m.shards[shard].ahead) > 0
+}
+
+// before is the order of two sort keys. A shard that was never read is before all others.
+func (m *merge) before(a, b string) bool {
+	if m.backwards && a != "" && b != "" {
+		return a > b
+	}
+	return a < b
+}
+
+// fill reads a page of each shard of which nothing is ahead.
+func (m *merge) fill(ctx context.Context) error {
+	errs := parallel.Each(len(m.shards), len(m.shards), func(n int) (err error) {
+		s := &m.shards[n]
+		if len(s.ahead) > 0 || s.over {
+			return nil
+		}
+		s.ahead, s.last, err = m.read(ctx, n, s.place)
+		s.over = err == nil && len(s.last) == 0
+		if len(s.ahead) == 0 {
+			s.place = s.last
+		}
+		return err
+	})
+	return errors.Join(errs...)
+}
+
+func (s *stretch) ended() bool { return s.over && len(s.ahead) == 0 }
+
+// front is the sort key that nothing behind place is before.
+func (s *stretch) front(key shardKey) string {
+	if len(s.ahead) > 0 {
+		return getStr(s.ahead[0], key.sort)
+	}
+	return getStr(s.place, key.sort)
+}
+
+func (s *stretch) pop(key shardKey) (item attributes) {
+	item, s.ahead = s.ahead[0], s.ahead[1:]
+	s.place = key.of(item)
+	if len(s.ahead) == 0 && !s.over {
+		s.place = s.last
+	}
+	return item
+}

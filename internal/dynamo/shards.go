@@ -1,0 +1,130 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/parallel"
+)
+
+// sharded is a query of a list that an index keeps in partitions: the shards of one that is too busy for a single
+// partition, or that alone. A delivery is in the same shard of each list as in Backlog.
+type sharded struct {
+	query               // with the condition that #hash is :partition; its limit is that of a page of a shard
+	key        shardKey // key.hash is #hash
+	partitions []string // the values of :partition
+}
+
+// isPartition is the condition of a sharded query.
+func (k shardKey) isPartition() string { return "#" + k.hash + " = :partition" }
+
+// shardsOf are the partitions of a list.
+func shardsOf(list string) []string {
+	names := make([]string, backlog.Shards)
+	for shard := range names {
+		names[shard] = shardName(list, shard)
+	}
+	return names
+}
+
+// perShard is the size of a shard's page where a page of the list has so many items: twice its share, so that a second
+// read is rare.
+func perShard(limit, shards int) int {
+	if shards == 1 {
+		return limit
+	}
+	return max(1, 2*limit/shards)
+}
+
+// of is the query of one partition.
+func (s sharded) of(n int) query {
+	q := s.query
+	q.values = given{":partition": s.partitions[n]}
+	maps.Copy(q.values, s.values)
+	return q
+}
+
+// listSharded returns a page of a list as one, however many partitions it has. After so many rounds of reads it returns
+// what it has found; 0: the page is full, unless it is the last. next is "" after the last page.
+func (t table) listSharded(
+	ctx context.Context, s sharded, limit, rounds int, cursor string,
+) (items []attributes, next string, err error) {
+	shards, err := s.open(cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	list := merge{shards: shards, key: s.key, backwards: s.backwards}
+	list.read = func(ctx context.Context, n int, start attributes) ([]attributes, attributes, error) {
+		q := s.of(n)
+		q.start = start
+		return t.query(ctx, q)
+	}
+	if items, err = list.take(ctx, limit, rounds); err != nil {
+		return nil, "", err
+	}
+	return items, s.close(list.shards), nil
+}
+
+// countSharded counts the items of all partitions.
+func (t table) countSharded(ctx context.Context, s sharded) (n int, err error) {
+	counts := make([]int, len(s.partitions))
+	errs := parallel.Each(len(counts), len(counts), func(i int) (err error) {
+		counts[i], err = t.count(ctx, s.of(i))
+		return err
+	})
+	for _, one := range counts {
+		n += one
+	}
+	return n, errors.Join(errs...)
+}
+
+// ended is the place of a shard that has been read to its end.
+const ended = "-"
+
+// close is the cursor of a list: for each shard that was begun, the sort key and the id behind which it goes on. It is
+// "" where all are at their ends.
+func (s sharded) close(shards []stretch) string {
+	places, left := attributes{}, false
+	for n, one := range shards {
+		switch {
+		case one.ended():
+			places[strconv.Itoa(n)] = str(ended)
+			continue
+		case len(one.place) > 0:
+			places[strconv.Itoa(n)] = str(getStr(one.place, s.key.sort) + " " + getStr(one.place, s.key.id))
+		}
+		left = true
+	}
+	if !left {
+		return ""
+	}
+	return encodeCursor(places)
+}
+
+// open is the reverse of close.
+func (s sharded) open(cursor string) ([]stretch, error) {
+	places, err := decodeCursor(cursor)
+	if err != nil {
+		return nil, err
+	}
+	shards := make([]stretch, len(s.partitions))
+	for name := range places {
+		n, err := strconv.Atoi(name)
+		if err != nil || n < 0 || n >= len(shards) {
+			return nil, ErrCursor
+		}
+		if shards[n].over = getStr(places, name) == ended; shards[n].over {
+			continue
+		}
+		sort, id, ok := strings.Cut(getStr(places, name), " ")
+		if !ok {
+			return nil, ErrCursor
+		}
+		shards[n].place = attributes{s.key.hash: str(s.partitions[n]), s.key.sort: str(sort), s.key.id: str(id)}
+	}
+	return shards, nil
+}

@@ -1,0 +1,173 @@
+//go:build emulator
+
+package dynamo_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/job"
+)
+
+// partitions counts a table's items by the key of each of its indexes.
+func (r rig) partitions(table string) map[string]map[string]int {
+	r.t.Helper()
+	out, err := r.client.DescribeTable(r.t.Context(), &dynamodb.DescribeTableInput{TableName: &table})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	all, err := r.client.Scan(r.t.Context(), &dynamodb.ScanInput{TableName: &table})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	counts := map[string]map[string]int{}
+	for _, index := range out.Table.GlobalSecondaryIndexes {
+		hash := *index.KeySchema[0].AttributeName // the first of them (API reference, KeySchema)
+		counts[*index.IndexName] = map[string]int{}
+		for _, item := range all.Items {
+			if key, ok := item[hash].(*types.AttributeValueMemberS); ok {
+				counts[*index.IndexName][key.Value]++
+			}
+		}
+	}
+	return counts
+}
+
+// onePartition are the indexes that a single endpoint or tenant can fill, each partition at 1,000 writes a second:
+// capacity.md says what that costs.
+var onePartition = map[string]bool{"by-endpoint": true, "by-tenant": true}
+
+// DynamoDB takes 1,000 writes a second to a partition of an index, and refuses writes of the table beyond that.
+func TestIndexes_spreadOneEndpointsTrouble(t *testing.T) {
+	const many = 80
+	r := newRig(t)
+	for n := range many {
+		id := fmt.Sprint("msg_", n)
+		update(t, r.deliveries, state(id, delivery.Waiting, 0, 1))
+		bury(t, r.letters, death(id, "webhook_1", 0, deadAt))
+		if n%2 == 0 {
+			replay := claim(t, r.letters, id)
+			if err := r.letters.EndReplay(t.Context(), id, replay, "replayed", deadAt); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, table := range []string{r.tables.Deliveries, r.tables.DeadLetters} {
+		for index, counts := range r.partitions(table) {
+			for name, n := range counts {
+				if n > many/4 && !onePartition[index] {
+					t.Errorf("%s has %d of %d in %s", index, n, many, name)
+				}
+			}
+		}
+	}
+}
+
+// inShards makes ids of deliveries until each shard has two, and some have more.
+func inShards() (ids []string) {
+	var counts [backlog.Shards]int
+	for n := 0; slices.Min(counts[:]) < 2; n++ {
+		id := fmt.Sprint("msg_", n)
+		counts[backlog.Shard(id)]++
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// moment is the time of the n-th of some: about three of them share each.
+func moment(n int) time.Time { return deadAt.Add(time.Duration(n*7%31/3) * time.Second) }
+
+// row is an item as a list shows it.
+type row struct {
+	id string
+	at time.Time
+}
+
+// wantList wants each delivery once, in order.
+func wantList(t *testing.T, name string, ids []string, backwards bool, got []row) {
+	t.Helper()
+	inOrder := func(a, b row) int {
+		if backwards {
+			a, b = b, a
+		}
+		return a.at.Compare(b.at)
+	}
+	if !slices.IsSortedFunc(got, inOrder) {
+		t.Errorf("%s: not in order: %v", name, got)
+	}
+	var found []string
+	for _, one := range got {
+		found = append(found, one.id)
+	}
+	slices.Sort(found)
+	if diff := cmp.Diff(slices.Sorted(slices.Values(ids)), found); diff != "" {
+		t.Errorf("%s (-want +got)\n%s", name, diff)
+	}
+}
+
+// A list in shards is in order, has each item once and full pages, whatever their size.
+func TestIndexes_listTheirShardsAsOne(t *testing.T) {
+	r := newRig(t)
+	ids := inShards()
+	for n, id := range ids {
+		open := state(id, delivery.Waiting, 0, 1)
+		open.CreatedAt = moment(n)
+		update(t, r.deliveries, open)
+		bury(t, r.letters, death(id, "webhook_1", 0, moment(n)))
+	}
+	for _, limit := range []int{1, 3, 7, 2 * len(ids)} {
+		for _, backwards := range []bool{false, true} {
+			name := fmt.Sprint("dead letters, ", limit, " a page, newest first: ", backwards)
+			wantList(t, name, ids, backwards, r.deadLetters(job.Selector{Status: "dead"}, limit, backwards))
+		}
+		wantList(t, fmt.Sprint("deliveries, ", limit, " a page"), ids, true, r.openDeliveries(limit))
+	}
+	n, oldest, err := r.letters.Count(t.Context(), job.Selector{Status: "dead"})
+	if err != nil || n != len(ids) || !oldest.Equal(deadAt) {
+		t.Errorf("counted %d of %d, the oldest of %v, %v", n, len(ids), oldest, err)
+	}
+}
+
+func (r rig) deadLetters(s job.Selector, limit int, backwards bool) (rows []row) {
+	r.t.Helper()
+	for _, one := range fullPages(r.t, limit, func(cursor string) ([]deadletter.Record, string, error) {
+		page := dynamo.LetterPage{Limit: limit, OldestFirst: !backwards, Cursor: cursor}
+		return r.letters.List(r.t.Context(), s, page)
+	}) {
+		rows = append(rows, row{one.DeliveryID, one.DiedAt})
+	}
+	return rows
+}
+
+func (r rig) openDeliveries(limit int) (rows []row) {
+	r.t.Helper()
+	for _, one := range fullPages(r.t, limit, func(cursor string) ([]delivery.Record, string, error) {
+		return r.deliveries.ListOpen(r.t.Context(), "webhook_1", limit, cursor)
+	}) {
+		rows = append(rows, row{one.DeliveryID, one.CreatedAt})
+	}
+	return rows
+}
+
+// fullPages is pages of a list that has full ones but for the last.
+func fullPages[T any](t *testing.T, limit int, read func(cursor string) ([]T, string, error)) []T {
+	t.Helper()
+	return pages(t, limit, func(cursor string) ([]T, string, error) {
+		page, next, err := read(cursor)
+		if next != "" && len(page) != limit {
+			t.Errorf("a page of %d of %d is not the last", len(page), limit)
+		}
+		return page, next, err
+	})
+}
