@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/pipeline"
-	alarmdata "github.com/herald-webhooks/herald/internal/testkit/alarms"
+	alarmdata "github.com/herald-webhooks/herald/infra/internal/alarms"
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 

@@ -31,7 +31,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/testkit"
-	alarmdata "github.com/herald-webhooks/herald/internal/testkit/alarms"
+	alarmdata "github.com/herald-webhooks/herald/infra/internal/alarms"
 	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 

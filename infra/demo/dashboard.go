@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
-	"github.com/herald-webhooks/herald/internal/testkit/alarms"
+	"github.com/herald-webhooks/herald/infra/internal/alarms"
 )
 
 // draw plays the demonstration, and draws the widgets of template.yaml with the metrics that the functions wrote

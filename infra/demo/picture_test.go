@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/testkit/alarms"
+	"github.com/herald-webhooks/herald/infra/internal/alarms"
 )
 
 // Every widget of the template is drawn, with the metrics that a run had.

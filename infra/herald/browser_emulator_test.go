@@ -16,9 +16,10 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/infra/herald/exit"
+	"github.com/herald-webhooks/herald/infra/herald/stack"
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
@@ -39,7 +40,7 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	}
 	i := startStack(t)
 	b := openBrowser(t, string(axe), images)
-	address := b.console(t, connect)
+	address := b.console(t, stack.Connect)
 
 	b.visit(t, "/", "No endpoint is in trouble")
 	b.picture(t, "console-empty.png", "light")
@@ -123,15 +124,15 @@ func (i incident) views(t *testing.T, broken client.Endpoint) map[string]string 
 }
 
 // readOnly connects as a role that may look and do nothing.
-func readOnly(ctx context.Context, c *cli.Command) (stack, error) {
-	s, err := connect(ctx, c)
-	s.lambda = inspector{s.lambda.(*lambda.Client), s.functions["inspect"]}
+func readOnly(ctx context.Context, where stack.Where) (stack.Stack, error) {
+	s, err := stack.Connect(ctx, where)
+	s.Lambda = inspector{s.Lambda, s.Functions["inspect"]}
 	return s, err
 }
 
 // inspector denies all functions but one, as the emulator never does.
 type inspector struct {
-	*lambda.Client
+	stack.Invoker
 	function string
 }
 
@@ -143,7 +144,7 @@ func (i inspector) Invoke(
 			Code: "AccessDeniedException", Message: "not authorized to perform: lambda:InvokeFunction",
 		}
 	}
-	return i.Client.Invoke(ctx, in, options...)
+	return i.Invoker.Invoke(ctx, in, options...)
 }
 
 // mostClicks lead from the first page, where the cause is seen, to what ends it.
@@ -192,10 +193,10 @@ func (b *browser) tabTo(t *testing.T, selector string) {
 func (b *browser) pausesAgain(t *testing.T, e client.Endpoint) {
 	t.Helper()
 	b.visit(t, "/endpoint?tenant_id=acme&endpoint_id="+e.ID, "Pause")
-	ends(t, exitDone, "endpoints pause "+e.ID+" --tenant acme")
+	ends(t, exit.Done, "endpoints pause "+e.ID+" --tenant acme")
 	b.press(t, `form[action$="/control/pause"] button`, `[role=alert]`)
 	b.says(t, "is paused already")
-	ends(t, exitDone, "endpoints resume "+e.ID+" --tenant acme")
+	ends(t, exit.Done, "endpoints resume "+e.ID+" --tenant acme")
 }
 
 func (b *browser) replaysACause(t *testing.T, e client.Endpoint) {

@@ -22,7 +22,9 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/herald/commands"
+	"github.com/herald-webhooks/herald/infra/herald/terminal"
 )
 
 // browser is one page of a headless Chromium.
@@ -78,15 +80,15 @@ func (b *browser) note(event any) {
 }
 
 // console starts `herald --local console` with this way to connect, and lets the browser in.
-func (b *browser) console(t *testing.T, connect func(context.Context, *cli.Command) (stack, error)) (address string) {
+func (b *browser) console(t *testing.T, connect commands.Connect) (address string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
 	r, w := io.Pipe()
-	a := &app{terminal: terminal{in: strings.NewReader(""), out: w, err: io.Discard}, connect: connect, now: time.Now}
-	ended := make(chan error, 1)
+	on := &terminal.Terminal{In: strings.NewReader(""), Out: w, Err: io.Discard, Now: time.Now}
+	ended := make(chan int, 1)
 	go func() {
-		ended <- a.root().Run(ctx, []string{"herald", "--local", "console"})
+		ended <- commands.Run(ctx, []string{"herald", "--local", "console"}, on, connect)
 		_ = w.Close()
 	}()
 	line, err := bufio.NewReader(r).ReadString('\n')

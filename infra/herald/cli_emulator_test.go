@@ -9,10 +9,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/infra/herald/commands"
+	"github.com/herald-webhooks/herald/infra/herald/exit"
+	"github.com/herald-webhooks/herald/infra/herald/stack"
+	"github.com/herald-webhooks/herald/infra/herald/terminal"
 )
 
 // ends runs a command on the local stack, fails the test unless it ends with this exit code and prints all that, and
@@ -21,7 +26,8 @@ func ends(t *testing.T, code int, line string, says ...string) (out string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	args := append([]string{"herald", "--local", "--yes"}, strings.Fields(line)...)
-	got := run(t.Context(), args, terminal{in: strings.NewReader(""), out: &stdout, err: &stderr})
+	on := &terminal.Terminal{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Now: time.Now}
+	got := commands.Run(t.Context(), args, on, stack.Connect)
 	if got != code {
 		t.Errorf("herald %s: exit code %d, want %d: %s%s", line, got, code, &stdout, &stderr)
 	}
@@ -33,7 +39,7 @@ func ends(t *testing.T, code int, line string, says ...string) (out string) {
 func TestCommandsOnTheLocalStack(t *testing.T) {
 	page := pageOf(t, "moving-in.md")
 	i := startStack(t)
-	ends(t, exitDone, "status")
+	ends(t, exit.Done, "status")
 	lines := tailing(t)
 	broken, mended := i.answering(t, "broken", "user.deleted", 500)
 	for _, id := range []string{"evt_1", "evt_2"} {
@@ -45,29 +51,29 @@ func TestCommandsOnTheLocalStack(t *testing.T) {
 	mended.Fail()
 	eventually(t, "a line of tail", func(context.Context) (bool, error) { return len(lines) > 0, nil })
 	contains(t, <-lines, "http_5xx")
-	ends(t, exitUnhealthy, "status", broken.ID)
-	ends(t, exitDone, "endpoints show "+broken.ID+" --tenant acme", "failing")
-	ends(t, exitDone, "endpoints pause "+broken.ID+" --tenant acme --reason ticket")
-	ends(t, exitDone, "endpoints show "+broken.ID+" --tenant acme", "ticket")
-	ends(t, exitDone, "endpoints resume "+broken.ID+" --tenant acme")
-	ends(t, exitDone, "dead list --tenant acme --reason http_5xx --since 1h", id)
-	ends(t, exitDone, "dead show "+id, "evt_")
+	ends(t, exit.Unhealthy, "status", broken.ID)
+	ends(t, exit.Done, "endpoints show "+broken.ID+" --tenant acme", "failing")
+	ends(t, exit.Done, "endpoints pause "+broken.ID+" --tenant acme --reason ticket")
+	ends(t, exit.Done, "endpoints show "+broken.ID+" --tenant acme", "ticket")
+	ends(t, exit.Done, "endpoints resume "+broken.ID+" --tenant acme")
+	ends(t, exit.Done, "dead list --tenant acme --reason http_5xx --since 1h", id)
+	ends(t, exit.Done, "dead show "+id, "evt_")
 
-	ends(t, exitDone, "dead replay --tenant acme --watch")
-	job := strings.Fields(ends(t, exitDone, "jobs list", "done"))
+	ends(t, exit.Done, "dead replay --tenant acme --watch")
+	job := strings.Fields(ends(t, exit.Done, "jobs list", "done"))
 	jobID := job[slices.IndexFunc(job, func(w string) bool { return strings.HasPrefix(w, "job_") })]
 	eventually(t, "both delivered", func(context.Context) (bool, error) {
-		return strings.Contains(ends(t, exitDone, "-o json jobs show "+jobID), `"delivered": 2`), nil
+		return strings.Contains(ends(t, exit.Done, "-o json jobs show "+jobID), `"delivered": 2`), nil
 	})
 
-	ends(t, exitDone, "rejected list", "evt_3")
+	ends(t, exit.Done, "rejected list", "evt_3")
 	i.movesIn(t, page)
 
-	erased := strings.Fields(ends(t, exitDone, "tenants erase acme"))
+	erased := strings.Fields(ends(t, exit.Done, "tenants erase acme"))
 	contains(t, strings.Join(erased, " "), "dead_letters 2 ")
-	left := strings.Fields(ends(t, exitDone, "--dry-run tenants erase acme"))
+	left := strings.Fields(ends(t, exit.Done, "--dry-run tenants erase acme"))
 	contains(t, strings.Join(left, " "), "dead_letters 0 ")
-	if rejected := ends(t, exitDone, "rejected list"); strings.Contains(rejected, "evt_3") {
+	if rejected := ends(t, exit.Done, "rejected list"); strings.Contains(rejected, "evt_3") {
 		t.Errorf("still there: %s", rejected)
 	}
 }
@@ -78,8 +84,9 @@ func tailing(t *testing.T) <-chan string {
 	r, w := io.Pipe()
 	lines := make(chan string, 100)
 	go func() {
-		run(t.Context(), []string{"herald", "--local", "tail", "--tenant", "acme", "--outcome", "retry"},
-			terminal{in: strings.NewReader(""), out: w, err: io.Discard})
+		on := &terminal.Terminal{In: strings.NewReader(""), Out: w, Err: io.Discard, Now: time.Now}
+		line := []string{"herald", "--local", "tail", "--tenant", "acme", "--outcome", "retry"}
+		commands.Run(t.Context(), line, on, stack.Connect)
 		_ = w.Close()
 	}()
 	go func() {
@@ -89,4 +96,14 @@ func tailing(t *testing.T) <-chan string {
 		}
 	}()
 	return lines
+}
+
+// contains fails the test for each text that a command does not say.
+func contains(t *testing.T, said string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(said, text) {
+			t.Errorf("does not say %q:\n%s", text, said)
+		}
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/infra/herald/exit"
 	"github.com/herald-webhooks/herald/infra/internal/receiver"
 )
 
@@ -24,12 +25,12 @@ func (i incident) movesIn(t *testing.T, page string) {
 	t.Helper()
 	all := i.newcomers(t, page, 10)
 	for n, command := range regexp.MustCompile(`(?m)^herald (.*)$`).FindAllStringSubmatch(page, -1) {
-		out := ends(t, exitDone, command[1])
+		out := ends(t, exit.Done, command[1])
 		if n < 2 && strings.Count(out, []string{"would_create", "created"}[n]) != len(all) {
 			t.Errorf("herald %s: %s", command[1], out)
 		}
 	}
-	if out := ends(t, exitDone, "endpoints import endpoints.jsonl"); strings.Count(out, "exists") != len(all) {
+	if out := ends(t, exit.Done, "endpoints import endpoints.jsonl"); strings.Count(out, "exists") != len(all) {
 		t.Errorf("again: %s", out)
 	}
 	data := []byte(`{"userId":"user_1"}`)

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/conditions"
 	"github.com/herald-webhooks/herald/infra/internal/sam"
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
@@ -56,7 +57,7 @@ func expected(ctx context.Context, root, template string, parameters map[string]
 	if err != nil {
 		return cfn.Template{}, err
 	}
-	chosen, err := cfn.Choose(translated.Body, translated.Parameters)
+	chosen, err := conditions.Choose(translated.Body, translated.Parameters)
 	if err != nil {
 		return cfn.Template{}, fmt.Errorf("choosing by the template's conditions: %w", err)
 	}

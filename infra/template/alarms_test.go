@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/testkit/alarms"
+	"github.com/herald-webhooks/herald/infra/internal/alarms"
 )
 
 // resolve reads scalars and intrinsic functions of the template under these settings. A resource's name is its

@@ -3,13 +3,13 @@ package template
 import (
 	"testing"
 
-	"github.com/herald-webhooks/herald/internal/testkit/cfn"
+	"github.com/herald-webhooks/herald/infra/internal/conditions"
 )
 
 // choose makes of a template what CloudFormation makes of it under these settings.
 func (s settings) choose(t *testing.T, whole object) object {
 	t.Helper()
-	chosen, err := cfn.Choose(whole, s)
+	chosen, err := conditions.Choose(whole, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,7 +19,7 @@ func (s settings) choose(t *testing.T, whole object) object {
 // holds evaluates a condition, or an assertion of a rule, under these settings.
 func (s settings) holds(t *testing.T, condition any) bool {
 	t.Helper()
-	holds, err := cfn.Conditions{Parameters: s}.Hold(condition)
+	holds, err := conditions.Under{Parameters: s}.Hold(condition)
 	if err != nil {
 		t.Fatal(err)
 	}

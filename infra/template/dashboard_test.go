@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/herald-webhooks/herald/infra/internal/alarms"
 	"github.com/herald-webhooks/herald/internal/audit"
-	"github.com/herald-webhooks/herald/internal/testkit/alarms"
 )
 
 // shown are the metrics of the dashboard.

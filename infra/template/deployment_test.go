@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/testkit/alarms"
+	"github.com/herald-webhooks/herald/infra/internal/alarms"
 )
 
 // The functions seal what must stay secret. A key of the account's for the rest would be billed by the request

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/infra/internal/alarms"
 	"github.com/herald-webhooks/herald/infra/pipeline"
-	"github.com/herald-webhooks/herald/internal/testkit/alarms"
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 

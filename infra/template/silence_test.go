@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/testkit/alarms"
+	"github.com/herald-webhooks/herald/infra/internal/alarms"
 )
 
 var created = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)

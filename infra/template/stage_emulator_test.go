@@ -18,12 +18,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/herald-webhooks/herald/infra/internal/alarms"
 	"github.com/herald-webhooks/herald/infra/pipeline"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/testkit"
-	"github.com/herald-webhooks/herald/internal/testkit/alarms"
 )
 
 // stage is Herald on the emulator, with a clock of its own: the functions as the template sets them up, and a

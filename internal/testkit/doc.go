@@ -10,9 +10,9 @@
 //
 // The packages beside it hold one thing each: receivers and DNS answers, friendly and hostile (receivers),
 // certificate authorities (pki), the emulator's process (emulator), child processes (child), the tools that make
-// installs (tools), the HTTP API's description (contract), the template (cfn), the evaluation of its alarms (alarms),
-// URLs as tenants write them (urls), messages as Lambda passes them (sqsevent), and AWS's queues and tables in memory
-// (model). pki, emulator, child and tools serve the local stack, the demonstration and the benchmark too.
+// installs (tools), the HTTP API's description (contract), the template (cfn), URLs as tenants write them (urls),
+// messages as Lambda passes them (sqsevent), and AWS's queues and tables in memory (model). pki, emulator, child and
+// tools serve the local stack, the demonstration and the benchmark too.
 //
 // It promises that everything it starts ends with the test or the test binary, that nothing listens anywhere but on
 // loopback, and that a missing tool fails the test with a line naming it: it never skips. It is imported by tests and

@@ -8,6 +8,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/stack"
 )
 
 // act does a form's act, and returns its result and the page to go on with.
@@ -29,12 +32,6 @@ func (s *Server) acts() map[string]act {
 	return acts
 }
 
-// controls are the actions of control that have a button. Throwing away is left to the command line.
-var controls = map[string]struct{ Label, Done string }{
-	"pause": {"Pause", "paused"}, "resume": {"Resume", "resumed"}, "release": {"Send what waits", "releasing"},
-	"test": {"Send a test", "a test was sent"},
-}
-
 func control(action string) act {
 	return func(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 		f := pick(form, "tenant_id", "endpoint_id")
@@ -52,37 +49,26 @@ func ticked(action, id, back string) act {
 		if len(form[id]) == 0 {
 			return "", "", errors.New("no box was ticked")
 		}
-		results, err := s.Stack.Ask(ctx, "replay", action, row{id + "s": form[id]})
-		return counted(Rows(results)), back, err
+		results, err := s.Stack.Ask(ctx, "replay", action, answers.Row{id + "s": form[id]})
+		return counted(answers.Rows(results)), back, err
 	}
 }
 
 // counted is the number of each kind of result.
-func counted(results []row) string {
-	counts := row{}
+func counted(results []answers.Row) string {
+	counts := answers.Row{}
 	for _, r := range results {
 		reason, _ := r["reason"].(string)
 		name := strings.TrimSpace(fmt.Sprint(r["result"], " ", reason))
 		before, _ := counts[name].(int)
 		counts[name] = before + 1
 	}
-	return Reasons(counts)
-}
-
-// filterFields select dead letters.
-var filterFields = []string{"tenant_id", "endpoint_id", "reason", "status", "since", "until"}
-
-// OrDead makes a filter select what is dead, where it does not say whose dead letters are meant.
-func OrDead(f map[string]any) map[string]any {
-	if f["tenant_id"] == nil && f["endpoint_id"] == nil && f["status"] == nil {
-		f["status"] = "dead"
-	}
-	return f
+	return answers.Reasons(counts)
 }
 
 // start counts the filter's selection, and starts a job on it once the count was confirmed.
 func start(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
-	f, token := OrDead(pick(form, filterFields...)), form.Get("token")
+	f, token := stack.OrDead(pick(form, filterFields...)), form.Get("token")
 	if f["act"], f["token"] = "replay", token; token == "" {
 		f["token"], f["dry_run"] = rand.Text(), true
 	}
@@ -90,7 +76,7 @@ func start(ctx context.Context, s *Server, form url.Values) (done, back string, 
 	if err != nil {
 		return "", "", err
 	}
-	if id := At(answer, "job.job_id"); token != "" && id != nil {
+	if id := answers.At(answer, "job.job_id"); token != "" && id != nil {
 		return "started", link("/job", "job_id", id), nil
 	}
 	f["until"] = answer["until"] // the same selection, without later deaths
@@ -98,8 +84,8 @@ func start(ctx context.Context, s *Server, form url.Values) (done, back string, 
 	for _, name := range filterFields {
 		query = append(query, name, f[name])
 	}
-	done = Plain(answer["selected"]) + " selected, " + Plain(answer["ready"]) + " can be replayed"
-	if refused := Reasons(answer["refused"]); refused != "" {
+	done = answers.Plain(answer["selected"]) + " selected, " + answers.Plain(answer["ready"]) + " can be replayed"
+	if refused := answers.Reasons(answer["refused"]); refused != "" {
 		done += "; cannot: " + refused
 	}
 	return done, link("/dead", query...), nil
@@ -109,9 +95,9 @@ func jobAct(action string) act {
 	return func(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 		id := form.Get("job_id")
 		if action == "resume" {
-			_, err = Resume(ctx, s.Stack, row{"job_id": id})
+			_, err = stack.Resume(ctx, s.Stack, answers.Row{"job_id": id})
 		} else {
-			_, err = s.Stack.Ask(ctx, "replay", action+"_job", row{"job_id": id})
+			_, err = s.Stack.Ask(ctx, "replay", action+"_job", answers.Row{"job_id": id})
 		}
 		return action, link("/job", "job_id", id), err
 	}

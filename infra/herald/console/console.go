@@ -7,11 +7,9 @@
 package console
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"embed"
-	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -19,38 +17,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 )
-
-// Stack asks the operator functions of one stack. Errors are sentences for operators.
-type Stack interface {
-	Ask(ctx context.Context, function, action string, fields map[string]any) (answer map[string]any, err error)
-	May(ctx context.Context, function string) error // without invoking it: nil if the caller may, or why not
-}
-
-// ErrDenied is a denial by IAM, or for want of AWS's credentials. A page shows it in words of its own.
-var ErrDenied = errors.New("denied")
-
-// Config configures the page. All fields are required.
-type Config struct {
-	Stack    Stack
-	Metrics  Metrics
-	Trail    Trail
-	Name     string // of the stack
-	Operator string
-	Now      func() time.Time
-}
-
-// Server is a console on one address.
-type Server struct {
-	Config
-	hosts   []string // the page's own names, with its port; the first is the one that is printed
-	base    string   // of all paths: no other program knows it
-	token   string
-	pages   *template.Template
-	denials sync.Map // by function, of the last question about it
-}
 
 //go:embed pages/*.html
 var pages embed.FS
@@ -78,9 +45,6 @@ func New(c Config, l net.Listener) (*Server, error) {
 	}
 	return s, nil
 }
-
-// URL is the address that lets a browser in.
-func (s *Server) URL() string { return "http://" + s.hosts[0] + s.base + "/?token=" + s.token }
 
 // Handler serves the console.
 func (s *Server) Handler() http.Handler {

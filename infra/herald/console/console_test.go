@@ -20,6 +20,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/exit"
+	"github.com/herald-webhooks/herald/infra/herald/stack"
 )
 
 // functions answers like a stack with one endpoint, whose owner and receiver wrote markup wherever they could.
@@ -30,7 +34,7 @@ type functions struct {
 	measured float64 // in the last step of every curve
 }
 
-func (f *functions) Read(_ context.Context, w Window, curves []Curve) ([][]float64, error) {
+func (f *functions) Read(_ context.Context, w stack.Window, curves []stack.Curve) ([][]float64, error) {
 	f.asked = append(f.asked, "metrics")
 	all := make([][]float64, len(curves))
 	for n := range all {
@@ -41,7 +45,7 @@ func (f *functions) Read(_ context.Context, w Window, curves []Curve) ([][]float
 
 const markup = `<img src=x onerror=alert(1)>`
 
-var answers = map[string]string{
+var answering = map[string]string{
 	"causes": `{"data":[{"tenant_id":"acme","endpoint_id":"webhook_1","host":"%[1]s","description":"%[1]s",
 		"reason":"http_5xx","count":3}]}`,
 	"summary": `{"endpoints":{"states":{"open":1,"flapping":4}},"waiting":{"count":1234567},
@@ -65,23 +69,23 @@ var answers = map[string]string{
 		"job":{"job_id":"job_1"}}`,
 }
 
-func (f *functions) Ask(_ context.Context, function, action string, fields map[string]any) (row, error) {
+func (f *functions) Ask(_ context.Context, function, action string, fields map[string]any) (answers.Row, error) {
 	request, err := json.Marshal(fields)
 	if err != nil {
 		return nil, err
 	}
 	f.asked = append(f.asked, function+" "+action+" "+string(request))
 	if function == f.denied {
-		return nil, fmt.Errorf("%w: no right", ErrDenied)
+		return nil, fmt.Errorf("%w: no right", exit.ErrDenied)
 	}
 	if f.err != nil {
 		return nil, f.err
 	}
-	answer, ok := answers[action]
+	answer, ok := answering[action]
 	if !ok {
 		answer = `{"data":[{"result":"replayed"},{"result":"refused","reason":"deleted"}]}`
 	}
-	var decoded row
+	var decoded answers.Row
 	err = json.Unmarshal([]byte(strings.ReplaceAll(answer, "%[1]s", markup)), &decoded)
 	return decoded, err
 }
@@ -89,20 +93,20 @@ func (f *functions) Ask(_ context.Context, function, action string, fields map[s
 func (f *functions) May(_ context.Context, function string) error {
 	f.asked = append(f.asked, "may "+function)
 	if function == f.denied {
-		return fmt.Errorf("%w: no right", ErrDenied)
+		return fmt.Errorf("%w: no right", exit.ErrDenied)
 	}
 	return f.err
 }
 
-func (f *functions) Acts(context.Context, time.Time) ([]row, bool, error) {
+func (f *functions) Acts(context.Context, time.Time) ([]answers.Row, bool, error) {
 	f.asked = append(f.asked, "acts")
-	act := func(action string) row {
-		return row{
+	act := func(action string) answers.Row {
+		return answers.Row{
 			"request_id": "r1", "operator_claimed": "bob" + markup, "action": action, "endpoint_id": "webhook_1",
 			"reason": markup, "at": "2026-01-02T15:04:05Z",
 		}
 	}
-	return []row{act("pause"), act("replay"), act("replay"), act("replay")}, true, f.err
+	return []answers.Row{act("pause"), act("replay"), act("replay"), act("replay")}, true, f.err
 }
 
 // open starts a console and a browser that has its cookie. The server's URL is the console's own name and path.
@@ -362,7 +366,8 @@ func TestPages_sayWhyThereIsNothingToSee(t *testing.T) {
 		status int
 		says   string
 	}{
-		"denied": {fmt.Errorf("%w: no right", ErrDenied), http.StatusForbidden, "You may not do that.</b> denied: no right"},
+		"denied": {fmt.Errorf("%w: no right", exit.ErrDenied), http.StatusForbidden,
+			"You may not do that.</b> denied: no right"},
 		"broken": {errors.New("inspect failed: <b>boom</b>"), http.StatusBadGateway, `"alert">inspect failed: &lt;b&gt;boom`},
 	} {
 		f.err, f.asked = c.err, nil

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"html/template"
+
+	"github.com/herald-webhooks/herald/infra/herald/exit"
 )
 
 // learn asks whether the caller may invoke the functions. Buttons are left on where AWS gives no answer: pressing one
 // then says why.
 func (s *Server) learn(ctx context.Context, functions []string) {
 	for _, f := range functions {
-		if err := s.Stack.May(ctx, f); errors.Is(err, ErrDenied) {
+		if err := s.Stack.May(ctx, f); errors.Is(err, exit.ErrDenied) {
 			s.denials.Store(f, err.Error())
 		} else {
 			s.denials.Delete(f)

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/herald-webhooks/herald/infra/herald/answers"
 )
 
 func TestPretty_changesNothingButSpace(t *testing.T) {
-	if got := pretty([]any{row{"b": 1.0}}); got != "[\n  {\n    \"b\": 1\n  }\n]" {
+	if got := pretty([]any{answers.Row{"b": 1.0}}); got != "[\n  {\n    \"b\": 1\n  }\n]" {
 		t.Errorf("a list is shown as %s", got)
 	}
 	for in, want := range map[string]string{

@@ -8,32 +8,18 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/herald/stack"
 	"github.com/herald-webhooks/herald/infra/internal/plot"
 )
 
-// Curve names a statistic of one of deliver's metrics.
-type Curve struct{ Metric, Stat string }
-
-// Window is a span of time in equal steps.
-type Window struct {
-	From  time.Time
-	Step  time.Duration
-	Steps int
-}
-
-// Metrics reads a stack's metrics. Each curve has a value for every step, NaN where nothing was measured.
-type Metrics interface {
-	Read(ctx context.Context, w Window, curves []Curve) ([][]float64, error)
-}
-
 // spans are the time spans of the traffic view.
 var spans = map[string]struct {
-	Window
+	stack.Window
 	per string // a step in words
 }{
-	"hour": {Window{Step: time.Minute, Steps: 60}, "a minute"},
-	"day":  {Window{Step: 15 * time.Minute, Steps: 96}, "in 15 min"},
-	"week": {Window{Step: 2 * time.Hour, Steps: 84}, "in 2 h"},
+	"hour": {stack.Window{Step: time.Minute, Steps: 60}, "a minute"},
+	"day":  {stack.Window{Step: 15 * time.Minute, Steps: 96}, "in 15 min"},
+	"week": {stack.Window{Step: 2 * time.Hour, Steps: 84}, "in 2 h"},
 }
 
 // charts are the diagrams of the traffic view.
@@ -42,16 +28,19 @@ var charts = []struct {
 	scale       float64
 	least       float64 // of the diagram's scale
 	labels      []string
-	curves      []Curve
+	curves      []stack.Curve
 }{
 	{"Attempts", "", 1, 1, []string{"all", "first"},
-		[]Curve{{"AttemptMillis", "SampleCount"}, {"FirstAttemptsAcknowledged", "SampleCount"}}},
-	{"First attempts that succeeded", "%", 100, 100, []string{"share"}, []Curve{{"FirstAttemptsAcknowledged", "Average"}}},
+		[]stack.Curve{curve("AttemptMillis", "SampleCount"), curve("FirstAttemptsAcknowledged", "SampleCount")}},
+	{"First attempts that succeeded", "%", 100, 100, []string{"share"},
+		[]stack.Curve{curve("FirstAttemptsAcknowledged", "Average")}},
 	{"From the event to the first attempt", "s", 1, 1, []string{"p50", "p99"},
-		[]Curve{{"FirstAttemptSeconds", "p50"}, {"FirstAttemptSeconds", "p99"}}},
+		[]stack.Curve{curve("FirstAttemptSeconds", "p50"), curve("FirstAttemptSeconds", "p99")}},
 	{"Duration of attempts", "ms", 1, 1, []string{"p50", "p99"},
-		[]Curve{{"AttemptMillis", "p50"}, {"AttemptMillis", "p99"}}},
+		[]stack.Curve{curve("AttemptMillis", "p50"), curve("AttemptMillis", "p99")}},
 }
+
+func curve(metric, stat string) stack.Curve { return stack.Curve{Metric: metric, Stat: stat} }
 
 // drawn is the traffic view: a picture, and the same in numbers.
 type drawn struct {
@@ -71,7 +60,7 @@ func traffic(ctx context.Context, s *Server, query url.Values) (any, error) {
 	}
 	window := span.Window
 	window.From = s.Now().Add(-time.Duration(window.Steps) * window.Step).Truncate(window.Step).Add(window.Step)
-	var curves []Curve
+	var curves []stack.Curve
 	for _, c := range charts {
 		curves = append(curves, c.curves...)
 	}

@@ -5,19 +5,14 @@ import (
 	"net/url"
 	"slices"
 	"time"
-)
 
-// Trail reads a stack's audit log.
-type Trail interface {
-	// Acts are the audit lines of operators since then, the oldest first, with the time as at. Of jobs, it has the
-	// start and no single ids. more says that later lines are missing.
-	Acts(ctx context.Context, since time.Time) (lines []map[string]any, more bool, err error)
-}
+	"github.com/herald-webhooks/herald/infra/herald/answers"
+)
 
 // done lists operators' actions, the latest first.
 type done struct {
 	Span string
-	Rows []row
+	Rows []answers.Row
 	More bool
 }
 
@@ -37,7 +32,7 @@ func acts(ctx context.Context, s *Server, query url.Values) (any, error) {
 }
 
 // together makes one row of all lines of a request that acts on many ids, with their number as count.
-func together(lines []row) (rows []row) {
+func together(lines []answers.Row) (rows []answers.Row) {
 	for _, line := range lines {
 		if last := len(rows) - 1; last >= 0 && line["request_id"] != nil &&
 			line["request_id"] == rows[last]["request_id"] && line["action"] == rows[last]["action"] {

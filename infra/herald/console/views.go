@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/stack"
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
@@ -15,18 +17,6 @@ type view struct {
 	page, title string
 	read        func(ctx context.Context, s *Server, query url.Values) (any, error)
 	acts        []string
-}
-
-// model is a page's content.
-type model struct {
-	Title, Page, Stack, Operator string
-	Query                        url.Values
-	Path                         string // with the query, for a refresh
-	Data                         any
-	Problem                      string // instead of Data
-	Denied                       bool
-	Done                         string   // an act's result
-	Acts                         []string // the functions that the page's buttons invoke
 }
 
 // views are the pages. None takes more than five calls, questions about rights included.
@@ -58,31 +48,20 @@ func one(action string, fields ...string) func(context.Context, *Server, url.Val
 }
 
 func deadLetters(ctx context.Context, s *Server, query url.Values) (any, error) {
-	f := OrDead(pick(query, append([]string{"cursor"}, filterFields...)...))
+	f := stack.OrDead(pick(query, append([]string{"cursor"}, filterFields...)...))
 	return s.Stack.Ask(ctx, "inspect", "dead_letters", f)
 }
 
-// pick takes the fields that are given.
-func pick(query url.Values, fields ...string) row {
-	picked := row{}
-	for _, f := range fields {
-		if v := query.Get(f); v != "" {
-			picked[f] = v
-		}
-	}
-	return picked
-}
-
 func overview(ctx context.Context, s *Server, _ url.Values) (any, error) {
-	var o struct{ Summary, Trouble, Causes row }
+	var o struct{ Summary, Trouble, Causes answers.Row }
 	var err error
 	if o.Summary, err = s.Stack.Ask(ctx, "inspect", "summary", nil); err != nil {
 		return nil, err
 	}
-	if o.Trouble, err = s.Stack.Ask(ctx, "inspect", "endpoints", row{"limit": 20}); err != nil {
+	if o.Trouble, err = s.Stack.Ask(ctx, "inspect", "endpoints", answers.Row{"limit": 20}); err != nil {
 		return nil, err
 	}
-	if Number(o.Summary, "dead_letters.dead.count") > 0 {
+	if answers.Number(o.Summary, "dead_letters.dead.count") > 0 {
 		o.Causes, err = s.Stack.Ask(ctx, "inspect", "causes", nil)
 	}
 	return o, err
@@ -93,13 +72,13 @@ func endpoint(ctx context.Context, s *Server, query url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := row{"endpoint_id": shown["endpoint_id"], "limit": 20} // the query may have named it by its host
+	found := answers.Row{"endpoint_id": shown["endpoint_id"], "limit": 20} // the query may have named it by its host
 	open, err := s.Stack.Ask(ctx, "inspect", "deliveries", found)
 	if err != nil {
 		return nil, err
 	}
 	dead, err := s.Stack.Ask(ctx, "inspect", "dead_letters", found)
-	return row{"endpoint": shown, "open": open, "dead": dead}, err
+	return answers.Row{"endpoint": shown, "open": open, "dead": dead}, err
 }
 
 // delivery has nothing of a test that was just sent: there is no record of it before it has ended.
@@ -109,6 +88,13 @@ func delivery(ctx context.Context, s *Server, query url.Values) (any, error) {
 		return nil, nil
 	}
 	return found, err
+}
+
+// outcomeParts bounds the requests for a job's outcome on its page: each is about up to 2,000 deliveries.
+const outcomeParts = 2
+
+func job(ctx context.Context, s *Server, query url.Values) (any, error) {
+	return stack.ReadJob(ctx, s.Stack, pick(query, "job_id", "cursor"), outcomeParts)
 }
 
 // searched is the view of a list that is not asked for without a filter. A cursor is none.
@@ -135,21 +121,4 @@ func (s *Server) show(v view) http.HandlerFunc {
 		m.Data, err = v.read(r.Context(), s, m.Query)
 		s.render(w, r, m, err)
 	}
-}
-
-func (s *Server) render(w http.ResponseWriter, r *http.Request, m model, err error) {
-	status := http.StatusOK
-	if err != nil {
-		status, m.Problem, m.Denied = http.StatusBadGateway, err.Error(), errors.Is(err, ErrDenied)
-		if m.Denied {
-			status = http.StatusForbidden
-		}
-	}
-	name := "layout"
-	if r.Header.Get("Hx-Request") == "true" {
-		name, status = "content", http.StatusOK // htmx shows no other
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_ = s.pages.ExecuteTemplate(w, name, m) // the browser has gone: nothing else can fail, the tests render every page
 }

@@ -1,0 +1,93 @@
+package commands
+
+import (
+	"context"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/stack"
+	"github.com/herald-webhooks/herald/infra/herald/terminal"
+	"github.com/herald-webhooks/herald/infra/herald/usage"
+)
+
+// Connect finds a stack: [stack.Connect], or a test's.
+type Connect func(context.Context, stack.Where) (stack.Stack, error)
+
+// setup is what commands are made with.
+type setup struct {
+	terminal *terminal.Terminal
+	connect  Connect
+}
+
+// call is one call of a command: what its line says, the stack that it leads to, and where it reads and writes.
+type call struct {
+	terminal.Screen
+	stack  stack.Stack
+	fields answers.Row // of a request, that flags and argument set
+	line   *cli.Command
+}
+
+// dryRun reports whether the plan alone is wanted.
+func (c call) dryRun() bool { return c.line.Bool("dry-run") }
+
+// answer asks an operator function for one object, and shows it.
+func (c call) answer(ctx context.Context, function, action string, fields answers.Row) error {
+	got, err := c.stack.Ask(ctx, function, action, fields)
+	if err == nil {
+		c.One(got)
+	}
+	return err
+}
+
+// on is an action on the stack of its line.
+func (s setup) on(do func(context.Context, call) error) cli.ActionFunc {
+	return func(ctx context.Context, line *cli.Command) error {
+		fields, err := s.fields(line)
+		if err != nil {
+			return err
+		}
+		found, err := s.connect(ctx, whereOf(line))
+		if err != nil {
+			return err
+		}
+		return do(ctx, call{s.screen(line), found, fields, line})
+	}
+}
+
+// fields are those of a request, that a line's flags and argument set.
+func (s setup) fields(line *cli.Command) (answers.Row, error) {
+	return usage.Fields(line, s.terminal.Now(), s.terminal.ReadObject)
+}
+
+// screen is the terminal as a line wants it.
+func (s setup) screen(line *cli.Command) terminal.Screen {
+	return terminal.Screen{
+		Terminal: s.terminal, JSON: line.String("output") == "json", Yes: line.Bool("yes"), NoInput: line.Bool("no-input"),
+	}
+}
+
+// whereOf is the stack that a line leads to.
+func whereOf(line *cli.Command) stack.Where {
+	return stack.Where{
+		Name: line.String("stack"), Region: line.String("region"), Profile: line.String("profile"),
+		Account: line.String("account"), Local: line.Bool("local"),
+	}
+}
+
+// one is an action that shows a function's answer.
+func (s setup) one(function, action string) cli.ActionFunc {
+	return s.on(func(ctx context.Context, c call) error { return c.answer(ctx, function, action, c.fields) })
+}
+
+// command makes a command that acts; its synopsis is its name and arguments.
+func command(synopsis, about string, action cli.ActionFunc, flags ...cli.Flag) *cli.Command {
+	name, arguments, _ := strings.Cut(synopsis, " ")
+	return &cli.Command{Name: name, ArgsUsage: arguments, Usage: about, Action: action, Flags: flags}
+}
+
+// group is a command with subcommands.
+func group(name, about string, commands ...*cli.Command) *cli.Command {
+	return &cli.Command{Name: name, Usage: about, Commands: commands}
+}

@@ -1,0 +1,83 @@
+package commands
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/exit"
+	"github.com/herald-webhooks/herald/infra/herald/usage"
+	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/event/catalogue"
+	"github.com/herald-webhooks/herald/internal/operator"
+)
+
+func eventCommands(s setup) *cli.Command {
+	return group("events", "events as an auth service sends them",
+		command("list", "the event types that this herald was built with; as JSON, with schemas and examples", s.listTypes),
+		command("send [TYPE]", "send a sample, or a file, to the stack's events queue", s.on(sendEvent),
+			usage.Text("tenant", "the tenant of the sample"), usage.Text("file", "an event message, or - for standard input")),
+	)
+}
+
+func (s setup) listTypes(_ context.Context, line *cli.Command) error {
+	var rows []answers.Row
+	for _, t := range catalogue.Types() {
+		rows = append(rows, answers.Row{
+			"type": t.Name, "description": t.Description,
+			"schema": jsontext.Value(t.Schema), "example": jsontext.Value(t.Example),
+		})
+	}
+	s.screen(line).Rows(rows, rows, "type", "description")
+	return nil
+}
+
+func sendEvent(ctx context.Context, c call) error {
+	body, err := eventBody(c)
+	if err != nil {
+		return err
+	}
+	if c.dryRun() {
+		c.Print(body)
+		return nil
+	}
+	if err := c.Confirm("Send this event to " + c.stack.Name + ", whose endpoints will get it"); err != nil {
+		return err
+	}
+	out, err := sqs.NewFromConfig(c.stack.AWS).SendMessage(ctx, &sqs.SendMessageInput{
+		QueueUrl: aws.String(c.stack.Outputs["EventsQueueUrl"]), MessageBody: &body,
+	})
+	if err != nil {
+		return c.stack.Explain("sending the event (policy EventPublishers)", err)
+	}
+	c.Print(aws.ToString(out.MessageId))
+	return nil
+}
+
+// eventBody is the file's, or a sample's.
+func eventBody(c call) (string, error) {
+	if path := c.line.String("file"); path != "" && c.line.Args().Present() {
+		return "", exit.With(exit.Usage, "give either a TYPE or --file, not both")
+	} else if path != "" {
+		event, err := c.ReadObject(path)
+		return string(event), err
+	}
+	name, err := usage.Argument(c.line)
+	if err != nil {
+		return "", err
+	}
+	if c.line.String("tenant") == "" {
+		return "", exit.With(exit.Usage, "--tenant is required with a sample")
+	}
+	message, err := examples.Event(name, c.line.String("tenant"))
+	if err != nil {
+		why := operator.NoSuch("event", name, event.Types())
+		return "", exit.With(exit.Usage, "%s: %s; see herald events list", answers.Safe(name), why)
+	}
+	return message.Body()
+}

@@ -1,0 +1,46 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/infra/herald/exit"
+	"github.com/herald-webhooks/herald/internal/event"
+)
+
+func TestRejected_listSaysWhoseAndWhatCanSucceed(t *testing.T) {
+	f := &fake{answers: map[string]string{"inspect rejected_events": `{"data":[
+		{"message_id":"m1","reason":"invalid event: type: is not an implemented event; the nearest are user.created, user.b",
+			"body":"{\"tenant_id\":\"acme\",\"type\":\"user.\\u001brenamed\"}"},
+		{"message_id":"m2","reason":"not_processed","body":"<html>"}],"next_cursor":null}`}}
+	out := f.ends(t, exit.Done, "rejected list", "next: herald rejected publish --reason not_processed --watch\n")
+	const want = "m1 acme user.\uFFFDrenamed – type: is not an implemented event, nearest: user.created no – – " +
+		"m2 – – – not_processed yes"
+	contains(t, strings.Join(strings.Fields(out), " "), want)
+	f.ends(t, exit.Done, "-o json rejected list", "the nearest are") // not shortened
+}
+
+func TestEventsList_hasTheCatalogue(t *testing.T) {
+	out := new(fake).ends(t, exit.Done, "-o json events list")
+	var rows []struct {
+		Type        string         `json:"type"`
+		Description string         `json:"description"`
+		Schema      map[string]any `json:"schema"`
+		Example     map[string]any `json:"example"`
+	}
+	if err := json.Unmarshal([]byte(out), &rows); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range rows {
+		if names = append(names, r.Type); r.Description == "" || r.Schema == nil || r.Example == nil {
+			t.Errorf("incomplete: %+v", r)
+		}
+	}
+	if diff := cmp.Diff(event.Types(), names); diff != "" {
+		t.Errorf("types (-known +listed):\n%s", diff)
+	}
+}

@@ -1,0 +1,99 @@
+package commands
+
+import (
+	"cmp"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/herald/answers"
+)
+
+// mostReplays bounds the replays that a status suggests.
+const mostReplays = 5
+
+// taking are the states of endpoints that get what is replayed at once.
+var taking = []any{"healthy", "flapping", "recovering"}
+
+// suggestions are the commands that go on from a status: to the worst endpoint, to replays for the endpoints that take
+// deliveries, and to rejected events.
+func suggestions(herald string, sum answers.Row, causes, trouble []answers.Row) (commands []string) {
+	all := slices.DeleteFunc(slices.Concat(causes, trouble), func(r answers.Row) bool {
+		return answers.Text(r, "endpoint_id") == ""
+	})
+	because := func(r answers.Row) string { // a comment of the shell
+		return "  # it is " + answers.Safe(answers.Text(r, "state"))
+	}
+	if len(all) > 0 {
+		worst := slices.MinFunc(all, func(a, b answers.Row) int { return cmp.Compare(health(a), health(b)) })
+		commands = append(commands, herald+" endpoints show "+nameOf(worst, all)+because(worst))
+	}
+	var replays []string
+	for _, cause := range causes {
+		command := herald + " dead replay --endpoint " + nameOf(cause, all) + " --watch" + because(cause)
+		if slices.Contains(taking, cause["state"]) && !slices.Contains(replays, command) && len(replays) < mostReplays {
+			replays = append(replays, command)
+		}
+	}
+	commands = append(commands, replays...)
+	if answers.Number(sum, "queues.EventsDeadLetterQueue.visible") > 0 {
+		commands = append(commands, herald+" rejected list")
+	}
+	return commands
+}
+
+// health orders endpoints by their state: an outage is worse than a stop that somebody wanted.
+func health(r answers.Row) int {
+	switch state := r["state"]; {
+	case state == "open":
+		return 0
+	case slices.Contains(taking, state):
+		return 3
+	case state == "failing": // everything is attempted
+		return 2
+	}
+	return 1
+}
+
+var (
+	plain  = regexp.MustCompile(`^[\w.-]+$`)   // needs no quotes in a shell
+	spaced = regexp.MustCompile(`^[\w.\- ]+$`) // needs quotes, of any kind
+)
+
+// nameOf names an endpoint in a command by its tenant and its description, or its id if that is shorter, a shell would
+// not take the description, or another of the rows has it, too.
+func nameOf(r answers.Row, all []answers.Row) string {
+	id, tenant, description := answers.Text(r, "endpoint_id"), answers.Text(r, "tenant_id"), answers.Text(r, "description")
+	shared := slices.ContainsFunc(all, func(other answers.Row) bool {
+		return other["endpoint_id"] != id && other["tenant_id"] == tenant && other["description"] == description
+	})
+	switch {
+	case !plain.MatchString(tenant):
+		return answers.Safe(id)
+	case shared || len(description) > len(id) || !spaced.MatchString(description):
+		return tenant + "/" + id
+	case !plain.MatchString(description):
+		return `"` + tenant + "/" + description + `"`
+	}
+	return tenant + "/" + description
+}
+
+// called is how herald was called: with the flags that lead to the same stack.
+func called(line *cli.Command) string {
+	command := "herald"
+	if line.Bool("local") {
+		return command + " --local"
+	}
+	for _, flag := range []string{"stack", "region", "profile"} {
+		if v := line.String(flag); v != "" && (flag != "stack" || v != os.Getenv("HERALD_STACK")) {
+			if !plain.MatchString(v) {
+				v = "'" + strings.ReplaceAll(v, "'", `'\''`) + "'"
+			}
+			command += " --" + flag + " " + v
+		}
+	}
+	return command
+}

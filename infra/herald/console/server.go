@@ -1,0 +1,52 @@
+package console
+
+import (
+	"context"
+	"html/template"
+	"sync"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/herald/stack"
+)
+
+// Stack asks the operator functions of one stack. Errors are sentences for operators. A denial is [exit.ErrDenied],
+// which a page shows in other words.
+type Stack interface {
+	stack.Functions
+	May(ctx context.Context, function string) error // without invoking it: nil if the caller may, or why not
+}
+
+// Config configures the page. All fields are required.
+type Config struct {
+	Stack    Stack
+	Metrics  Metrics
+	Trail    Trail
+	Name     string // of the stack
+	Operator string
+	Now      func() time.Time
+}
+
+// Server is a console on one address.
+type Server struct {
+	Config
+	hosts   []string // the page's own names, with its port; the first is the one that is printed
+	base    string   // of all paths: no other program knows it
+	token   string
+	pages   *template.Template
+	denials sync.Map // by function, of the last question about it
+}
+
+// Metrics reads a stack's metrics. Each curve has a value for every step, NaN where nothing was measured.
+type Metrics interface {
+	Read(ctx context.Context, w stack.Window, curves []stack.Curve) ([][]float64, error)
+}
+
+// Trail reads a stack's audit log.
+type Trail interface {
+	// Acts are the audit lines of operators since then, the oldest first, with the time as at. Of jobs, it has the
+	// start and no single ids. more says that later lines are missing.
+	Acts(ctx context.Context, since time.Time) (lines []map[string]any, more bool, err error)
+}
+
+// URL is the address that lets a browser in.
+func (s *Server) URL() string { return "http://" + s.hosts[0] + s.base + "/?token=" + s.token }

@@ -1,0 +1,40 @@
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/aws/smithy-go"
+
+	"github.com/herald-webhooks/herald/infra/herald/exit"
+)
+
+// Explain adds a remedy to an error of AWS.
+func (s Stack) Explain(doing string, err error) error {
+	var api smithy.APIError
+	var refused *net.OpError
+	code := ""
+	if errors.As(err, &api) {
+		code = api.ErrorCode()
+	}
+	switch {
+	case strings.Contains(code, "Expired"):
+		return exit.With(exit.Denied, "%s: your AWS credentials have expired: log in again", doing)
+	case strings.Contains(code, "AccessDenied"), strings.Contains(code, "UnrecognizedClient"),
+		strings.Contains(code, "InvalidClientTokenId"):
+		return exit.With(exit.Denied,
+			"%s: you have no right to do that; the stack's policies InstanceManagers, Deleters and "+
+				"KeyIssuers allow invoking its functions (%s)", doing, api.ErrorMessage())
+	case strings.Contains(code, "ResourceNotFound"):
+		return exit.With(exit.Failed, "%s: the stack %s has gone, or is being replaced", doing, s.Name)
+	case errors.As(err, &refused) && s.Name == Local:
+		return exit.With(exit.Failed, "%s: the local stack has gone: start it again, then this", doing)
+	case errors.As(err, &refused):
+		return exit.With(exit.Failed, "%s: AWS cannot be reached: %v", doing, refused)
+	case code == "" && strings.Contains(err.Error(), "credentials"):
+		return exit.With(exit.Denied, "%s: no AWS credentials: log in, or give --profile", doing)
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

@@ -1,0 +1,68 @@
+// Package stack is a deployed stack as its operator uses it: its outputs and parameters, its operator functions, and
+// what AWS has recorded of it.
+//
+// It promises to act under the caller's own rights alone, to send requests only to functions and queues in the caller's
+// account, to invoke a function once, and to say with each error of AWS what to do next. It keeps nothing.
+package stack
+
+import (
+	"context"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+
+	"github.com/herald-webhooks/herald/infra/herald/exit"
+)
+
+// Local is the name of the local stack, and of the AWS profile that leads to it.
+const Local = "herald-local"
+
+// Stack is a deployed stack: the outputs of its template, and AWS as its caller may use it.
+type Stack struct {
+	Name     string
+	Operator string // ARN of the caller, or the user of this machine on the local stack
+	Account  string // the caller's
+
+	Outputs, Parameters map[string]string // by the names in the template
+	Functions           map[string]string // the names of the operator functions, by their folders
+
+	AWS    aws.Config
+	Lambda Invoker // without retries: a retry would act twice
+}
+
+// Invoker is Lambda, as [lambda.Client] is.
+type Invoker interface {
+	Invoke(context.Context, *lambda.InvokeInput, ...func(*lambda.Options)) (*lambda.InvokeOutput, error)
+}
+
+// Region is the AWS Region of the stack.
+func (s Stack) Region() string { return s.AWS.Region }
+
+// product is how the output Product begins, which names the version, too.
+const product = "Herald "
+
+// functionForm is a name, which begins as a stack's, perhaps with replay's alias. The number of an account is none.
+var functionForm = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]*(:delete)?$`)
+
+// check refuses a stack that leads requests, which may have secrets, or events to another account. Its outputs are what
+// the maker of the stack wants them to be.
+func (s *Stack) check() error {
+	if !strings.HasPrefix(s.Outputs["Product"], product) || s.Functions["inspect"] == "" {
+		return exit.With(exit.Failed,
+			"%s is not a stack of Herald: it has no outputs Product and InspectFunctionName", s.Name)
+	}
+	for key, value := range s.Outputs {
+		if strings.HasSuffix(key, "FunctionName") && !functionForm.MatchString(value) {
+			return exit.With(exit.Denied,
+				"the output %s of %s is no name of a function in your account, %s", key, s.Name, s.Account)
+		}
+	}
+	queue, err := url.Parse(s.Outputs["EventsQueueUrl"])
+	if err != nil || strings.Count(queue.Path, "/") != 2 || !strings.HasPrefix(queue.Path, "/"+s.Account+"/") {
+		return exit.With(exit.Denied, "the output EventsQueueUrl of %s is no queue in your account, %s", s.Name, s.Account)
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+// Package terminal is where a command reads and writes: data on standard output, words on standard error.
+//
+// It promises that no text of a tenant or receiver steers the terminal, that an act is done only after a yes, and that
+// an output that could not be written is known at the end.
+package terminal
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf16"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/infra/herald/exit"
+)
+
+// Terminal is where commands read and write.
+type Terminal struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Now      func() time.Time
+
+	broken error
+}
+
+// Broken is the first error of the output. It ends a command when everything else is done.
+func (t *Terminal) Broken() error { return t.broken }
+
+// wrote keeps the first error of the output.
+func (t *Terminal) wrote(err error) { t.broken = cmp.Or(t.broken, err) }
+
+// Print prints a line of data.
+func (t *Terminal) Print(line string) {
+	_, err := fmt.Fprintln(t.Out, line)
+	t.wrote(err)
+}
+
+// Say prints words, to standard error.
+func (t *Terminal) Say(format string, args ...any) { fmt.Fprintf(t.Err, format+"\n", args...) }
+
+// PrintJSON prints an answer as its function gave it, or any value.
+func (t *Terminal) PrintJSON(v any) {
+	text, err := json.Marshal(v, jsontext.WithIndent("  "), json.Deterministic(true))
+	if err != nil {
+		t.wrote(fmt.Errorf("encoding it as JSON: %w", err))
+		return
+	}
+	t.Print(Escaped(string(text)))
+}
+
+// Escaped is JSON without characters that steer a terminal: they stand in strings alone, where it may escape them.
+func Escaped(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.IsPrint(r) || r == '\n' {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
+}
+
+// ReadFile reads a file, or standard input for "-".
+func (t *Terminal) ReadFile(path string) ([]byte, error) {
+	var content []byte
+	var err error
+	if path == "-" {
+		content, err = io.ReadAll(t.In)
+	} else {
+		content, err = os.ReadFile(path) //nolint:gosec // the path is the caller's own
+	}
+	if err != nil {
+		return nil, exit.With(exit.Usage, "reading %s: %v", path, err)
+	}
+	return content, nil
+}
+
+// ReadObject reads a file, or standard input for "-", that holds a JSON object.
+func (t *Terminal) ReadObject(path string) (jsontext.Value, error) {
+	content, err := t.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var object map[string]jsontext.Value
+	if err := json.Unmarshal(content, &object); err != nil {
+		return nil, exit.With(exit.Usage, "%s is no JSON object: %v", path, err)
+	}
+	return content, nil
+}
