@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/pipeline"
 	alarmdata "github.com/herald-webhooks/herald/infra/internal/alarms"
+	"github.com/herald-webhooks/herald/infra/pipeline"
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 

@@ -24,6 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	alarmdata "github.com/herald-webhooks/herald/infra/internal/alarms"
 	"github.com/herald-webhooks/herald/infra/pipeline"
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
@@ -31,7 +32,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/testkit"
-	alarmdata "github.com/herald-webhooks/herald/infra/internal/alarms"
 	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"github.com/herald-webhooks/herald/infra/internal/client"
 	"github.com/herald-webhooks/herald/infra/internal/alarms"
+	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
 // draw plays the demonstration, and draws the widgets of template.yaml with the metrics that the functions wrote

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/internal/plot"
 	"github.com/herald-webhooks/herald/infra/internal/alarms"
+	"github.com/herald-webhooks/herald/infra/internal/plot"
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 

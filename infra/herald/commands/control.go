@@ -24,10 +24,11 @@ func (s setup) actOnEndpoints() cli.ActionFunc {
 		}
 		places := make([]answers.Row, line.Args().Len())
 		for n, name := range line.Args().Slice() {
-			var err error
-			if places[n], err = usage.Place(line, name); err != nil {
+			place, err := usage.Place(line, name)
+			if err != nil {
 				return err
 			}
+			places[n] = place
 		}
 		return s.on(func(ctx context.Context, c call) error { return control(ctx, c, places) })(ctx, line)
 	}
@@ -57,10 +58,11 @@ type target struct {
 func control(ctx context.Context, c call, places []answers.Row) error {
 	targets := make([]target, len(places))
 	for n, place := range places {
-		var err error
-		if targets[n], err = findTarget(ctx, c.stack, place); err != nil {
+		found, err := findTarget(ctx, c.stack, place)
+		if err != nil {
 			return err
 		}
+		targets[n] = found
 	}
 	action, all := c.line.Name, namesOf(targets)
 	if c.dryRun() {

@@ -58,7 +58,8 @@ func importLines(content []byte) (lines []importLine, err error) {
 	number, first := 0, map[string]int{}
 	for text := range bytes.Lines(content) {
 		number++
-		if text = bytes.TrimSpace(text); len(text) == 0 {
+		text = bytes.TrimSpace(text)
+		if len(text) == 0 {
 			continue
 		}
 		if len(text) > maxImportLine {

@@ -33,7 +33,8 @@ func showStatus(ctx context.Context, c call) error {
 			return errors.Unwrap(err)
 		}
 	}
-	causes, trouble, more := answers.Rows(o.causes), answers.Rows(o.trouble), o.trouble["next_cursor"] != nil
+	causes, trouble := answers.Rows(o.causes), answers.Rows(o.trouble)
+	more := o.trouble["next_cursor"] != nil
 	if c.JSON {
 		c.PrintJSON(answers.Row{
 			"stack": c.stack.Name, "summary": o.summary, "causes": causes, "endpoints": trouble, "more": more,

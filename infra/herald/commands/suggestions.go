@@ -66,7 +66,8 @@ var (
 // nameOf names an endpoint in a command by its tenant and its description, or its id if that is shorter, a shell would
 // not take the description, or another of the rows has it, too.
 func nameOf(r answers.Row, all []answers.Row) string {
-	id, tenant, description := answers.Text(r, "endpoint_id"), answers.Text(r, "tenant_id"), answers.Text(r, "description")
+	id, tenant := answers.Text(r, "endpoint_id"), answers.Text(r, "tenant_id")
+	description := answers.Text(r, "description")
 	shared := slices.ContainsFunc(all, func(other answers.Row) bool {
 		return other["endpoint_id"] != id && other["tenant_id"] == tenant && other["description"] == description
 	})

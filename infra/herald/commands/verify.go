@@ -38,11 +38,11 @@ func runVerify(ctx context.Context, c call) error {
 	if err := c.Confirm("Send some 70 events of two tenants of its own through " + c.stack.Name); err != nil {
 		return err
 	}
-	config, remove, err := verification(ctx, c.stack, c.line.Bool("local"))
+	run, err := proofOf(ctx, c.stack, c.line.Bool("local"))
 	if err != nil {
 		return err
 	}
-	return removing(c, remove, prove(ctx, c, config))
+	return removing(c, run.remove, prove(ctx, c, run.config))
 }
 
 // removing ends the receiver after a run. What could not be removed is told in any case.
@@ -77,45 +77,72 @@ func prove(ctx context.Context, c call, config verify.Config) error {
 	return &exit.Error{Code: exit.Unhealthy, Text: "the stack does not work as it should"}
 }
 
-// verification is the configuration of a run against the stack; end stops its receiver.
-func verification(
-	ctx context.Context, s stack.Stack, local bool,
-) (c verify.Config, end func() error, err error) {
-	state := statefile.State{
-		APIURL: s.Outputs["ApiUrl"], EventsQueueURL: s.Outputs["EventsQueueUrl"], Region: s.AWS.Region, StackName: s.Name,
-		Functions: s.Functions,
+// proof is a run against a stack, and how its receiver is removed after it.
+type proof struct {
+	config verify.Config
+	remove func() error
+}
+
+// proofOf prepares a run against a stack.
+func proofOf(ctx context.Context, s stack.Stack, local bool) (proof, error) {
+	waits, processes, err := pace(s)
+	if err != nil {
+		return proof{}, err
 	}
-	c = verify.Config{Name: s.Name, Local: local, Patience: 3 * time.Minute}
-	if c.Waits, c.Processes, err = pace(s); err != nil {
-		return c, nil, err
+	operators, err := functionARNs(s)
+	if err != nil {
+		return proof{}, err
 	}
-	if c.Operators, err = functionARNs(s); err != nil {
-		return c, nil, err
-	}
-	var receiver *verify.Local
+	receive := receiveOnAWS
 	if local {
-		if state, err = statefile.Read(stack.LocalState); err != nil {
-			return c, nil, exit.With(exit.Failed, "%v", err)
-		}
-		if receiver, err = verify.StartLocal(state.ReceiverCertFile, state.ReceiverKeyFile); err != nil {
-			return c, nil, fmt.Errorf("starting a receiver: %w", err)
-		}
-		c.Receiver, c.Logs, end = receiver, verify.LocalLogs(stack.LocalLogs), receiver.Close
-	} else {
-		made, err := verify.StartOnAWS(ctx, s.AWS, s.Name)
-		if err != nil {
-			return c, nil, s.Explain("making a receiver", err)
-		}
-		c.Receiver, c.Alarms = made, cloudwatch.NewFromConfig(s.AWS)
-		end = func() error { return made.Close(context.WithoutCancel(ctx)) }
-		c.Logs = verify.CloudWatchLogs{Client: cloudwatchlogs.NewFromConfig(s.AWS), Stack: s.Name}
-		c.Trails = cloudtrail.NewFromConfig(s.AWS)
+		receive = receiveHere
 	}
+	run, state, err := receive(ctx, s)
+	if err != nil {
+		return proof{}, err
+	}
+	c := &run.config
+	c.Name, c.Local = s.Name, local
+	c.Patience = 3 * time.Minute
+	c.Waits, c.Processes = waits, processes
+	c.Operators = operators
 	c.Client = &client.Client{
 		State: state, Operator: s.Operator, HTTP: &http.Client{Timeout: 30 * time.Second}, SQS: sqs.NewFromConfig(s.AWS),
 		Lambda: lambda.NewFromConfig(s.AWS, func(o *lambda.Options) { o.RetryMaxAttempts = 1 }),
 	}
-	return c, end, nil
+	return run, nil
+}
+
+// receiveHere starts a receiver on this machine, for the local stack.
+func receiveHere(context.Context, stack.Stack) (proof, statefile.State, error) {
+	state, err := statefile.Read(stack.LocalState)
+	if err != nil {
+		return proof{}, state, exit.With(exit.Failed, "%v", err)
+	}
+	receiver, err := verify.StartLocal(state.ReceiverCertFile, state.ReceiverKeyFile)
+	if err != nil {
+		return proof{}, state, fmt.Errorf("starting a receiver: %w", err)
+	}
+	config := verify.Config{Receiver: receiver, Logs: verify.LocalLogs(stack.LocalLogs)}
+	return proof{config, receiver.Close}, state, nil
+}
+
+// receiveOnAWS makes a receiver in the account of the stack.
+func receiveOnAWS(ctx context.Context, s stack.Stack) (proof, statefile.State, error) {
+	state := statefile.State{
+		APIURL: s.Outputs["ApiUrl"], EventsQueueURL: s.Outputs["EventsQueueUrl"], Region: s.AWS.Region, StackName: s.Name,
+		Functions: s.Functions,
+	}
+	receiver, err := verify.StartOnAWS(ctx, s.AWS, s.Name)
+	if err != nil {
+		return proof{}, state, s.Explain("making a receiver", err)
+	}
+	config := verify.Config{
+		Receiver: receiver, Alarms: cloudwatch.NewFromConfig(s.AWS), Trails: cloudtrail.NewFromConfig(s.AWS),
+		Logs: verify.CloudWatchLogs{Client: cloudwatchlogs.NewFromConfig(s.AWS), Stack: s.Name},
+	}
+	remove := func() error { return receiver.Close(context.WithoutCancel(ctx)) }
+	return proof{config, remove}, state, nil
 }
 
 // functionARNs are those of the operator functions and of replay's alias. A stack is in its caller's account.

@@ -61,7 +61,7 @@ func (w watcher) watch(ctx context.Context, id string) error {
 	}
 }
 
-// look asks again where a function failed: the job goes on meanwhile.
+// look asks again where a function failed: the job still goes on.
 func (w watcher) look(ctx context.Context, id string, ask func() (answers.Row, error)) (answers.Row, error) {
 	for faults := 1; ; faults++ {
 		answer, err := ask()

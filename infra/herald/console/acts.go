@@ -69,7 +69,8 @@ func counted(results []answers.Row) string {
 // start counts the filter's selection, and starts a job on it once the count was confirmed.
 func start(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 	f, token := stack.OrDead(pick(form, filterFields...)), form.Get("token")
-	if f["act"], f["token"] = "replay", token; token == "" {
+	f["act"], f["token"] = "replay", token
+	if token == "" {
 		f["token"], f["dry_run"] = rand.Text(), true
 	}
 	answer, err := s.Stack.Ask(ctx, "replay", "start_job", f)

@@ -45,7 +45,8 @@ func pick(query url.Values, fields ...string) answers.Row {
 func (s *Server) render(w http.ResponseWriter, r *http.Request, m model, err error) {
 	status := http.StatusOK
 	if err != nil {
-		status, m.Problem, m.Denied = http.StatusBadGateway, err.Error(), errors.Is(err, exit.ErrDenied)
+		status = http.StatusBadGateway
+		m.Problem, m.Denied = err.Error(), errors.Is(err, exit.ErrDenied)
 		if m.Denied {
 			status = http.StatusForbidden
 		}

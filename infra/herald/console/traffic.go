@@ -74,7 +74,7 @@ func traffic(ctx context.Context, s *Server, query url.Values) (any, error) {
 			c.unit = span.per
 		}
 		panels[n] = plot.Panel{Title: c.title, Unit: c.unit, Step: window.Step, Least: c.least}
-		for l, label := range c.labels {
+		for _, label := range c.labels {
 			line := plot.Line{Label: label, Values: values[0]}
 			values = values[1:]
 			for step := range line.Values {
@@ -82,8 +82,10 @@ func traffic(ctx context.Context, s *Server, query url.Values) (any, error) {
 			}
 			panels[n].Lines = append(panels[n].Lines, line)
 			row, some := sum(line.Values)
-			row.Title, row.Label, row.Unit = c.title, c.labels[l], c.unit
-			d.Rows, measured = append(d.Rows, row), measured || some
+			row.Title, row.Label = c.title, label
+			row.Unit = c.unit
+			d.Rows = append(d.Rows, row)
+			measured = measured || some
 		}
 	}
 	if measured {
@@ -94,13 +96,16 @@ func traffic(ctx context.Context, s *Server, query url.Values) (any, error) {
 
 // sum returns the least, the greatest and the last of the values.
 func sum(values []float64) (row numbers, some bool) {
-	least, most, last := math.Inf(1), math.Inf(-1), math.NaN()
+	least, most := math.Inf(1), math.Inf(-1)
+	last := math.NaN()
 	for _, v := range values {
-		if !math.IsNaN(v) {
-			least, most, last, some = min(least, v), max(most, v), v, true
+		if math.IsNaN(v) {
+			continue
 		}
+		least, most = min(least, v), max(most, v)
+		last = v
 	}
-	if !some {
+	if math.IsNaN(last) {
 		return numbers{Least: "–", Most: "–", Last: "–"}, false
 	}
 	write := func(v float64) string { return fmt.Sprintf("%.4g", v) }

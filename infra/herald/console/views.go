@@ -55,10 +55,12 @@ func deadLetters(ctx context.Context, s *Server, query url.Values) (any, error) 
 func overview(ctx context.Context, s *Server, _ url.Values) (any, error) {
 	var o struct{ Summary, Trouble, Causes answers.Row }
 	var err error
-	if o.Summary, err = s.Stack.Ask(ctx, "inspect", "summary", nil); err != nil {
+	o.Summary, err = s.Stack.Ask(ctx, "inspect", "summary", nil)
+	if err != nil {
 		return nil, err
 	}
-	if o.Trouble, err = s.Stack.Ask(ctx, "inspect", "endpoints", answers.Row{"limit": 20}); err != nil {
+	o.Trouble, err = s.Stack.Ask(ctx, "inspect", "endpoints", answers.Row{"limit": 20})
+	if err != nil {
 		return nil, err
 	}
 	if answers.Number(o.Summary, "dead_letters.dead.count") > 0 {

@@ -83,14 +83,15 @@ const MaxPage = 100
 // the rows of all: a cursor says that there are others.
 func All(
 	ctx context.Context, functions Functions, function, action string, f answers.Row, limit int,
-) (list answers.Row, err error) {
+) (answers.Row, error) {
 	f = maps.Clone(f)
 	var rows []any
 	for {
 		if f["event"] == nil && f["event_id"] == nil { // a list by event has no pages
 			f["limit"] = min(limit-len(rows), MaxPage)
 		}
-		if list, err = functions.Ask(ctx, function, action, f); err != nil {
+		list, err := functions.Ask(ctx, function, action, f)
+		if err != nil {
 			return nil, err
 		}
 		page, _ := list["data"].([]any)

@@ -39,7 +39,8 @@ func TailLocal(ctx context.Context, each func(string)) error {
 	lines, part := bufio.NewReader(f), ""
 	for {
 		text, err := lines.ReadString('\n')
-		if part += text; err == nil {
+		part += text
+		if err == nil {
 			each(strings.TrimSuffix(part, "\n"))
 			part = ""
 			continue

@@ -108,7 +108,8 @@ func (s *Stack) find(ctx context.Context) error {
 		}
 		return s.Explain("looking for the stack "+s.Name, err)
 	}
-	s.Outputs, s.Parameters, s.Functions = map[string]string{}, map[string]string{}, map[string]string{}
+	s.Outputs, s.Parameters = map[string]string{}, map[string]string{}
+	s.Functions = map[string]string{}
 	for _, p := range out.Stacks[0].Parameters {
 		s.Parameters[aws.ToString(p.ParameterKey)] = aws.ToString(p.ParameterValue)
 	}

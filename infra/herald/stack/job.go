@@ -15,11 +15,13 @@ type Job struct {
 
 // ReadJob reads the job that f names, its outcome by so many requests at most, and a page of its failures.
 func ReadJob(ctx context.Context, functions Functions, f answers.Row, requests int) (j Job, err error) {
-	if j.Job, err = functions.Ask(ctx, "inspect", "job", answers.Row{"job_id": f["job_id"]}); err != nil {
+	j.Job, err = functions.Ask(ctx, "inspect", "job", answers.Row{"job_id": f["job_id"]})
+	if err != nil {
 		return Job{}, err
 	}
 	if j.Job["act"] == "replay" {
-		if j.Outcome, err = Outcome(ctx, functions, f["job_id"], requests); err != nil {
+		j.Outcome, err = Outcome(ctx, functions, f["job_id"], requests)
+		if err != nil {
 			return Job{}, err
 		}
 	}
@@ -56,7 +58,8 @@ func Outcome(ctx context.Context, functions Functions, jobID any, requests int) 
 				sum[name] = answers.Number(sum, name) + n
 			}
 		}
-		if f["cursor"] = part["next_cursor"]; f["cursor"] == nil {
+		f["cursor"] = part["next_cursor"]
+		if f["cursor"] == nil {
 			sum["more"] = false
 			break
 		}

@@ -40,7 +40,8 @@ func Fields(
 		}
 	}
 	if field := fieldOfArgument[c.ArgsUsage]; field != "" {
-		if f[field], err = Argument(c); err != nil {
+		f[field], err = Argument(c)
+		if err != nil {
 			return nil, err
 		}
 	}

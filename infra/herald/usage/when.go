@@ -100,11 +100,12 @@ func times(c *cli.Command, now time.Time) (answers.Row, error) {
 		if text == "" {
 			continue
 		}
-		var err error
-		if at[flag], err = parseTime(flag, text, now); err != nil {
+		parsed, err := parseTime(flag, text, now)
+		if err != nil {
 			return nil, err
 		}
-		f[field] = at[flag].UTC().Format(time.RFC3339)
+		at[flag] = parsed
+		f[field] = parsed.UTC().Format(time.RFC3339)
 	}
 	if at["since"].After(now) {
 		return nil, exit.With(exit.Usage, "--since %s is in the future: %s", c.String("since"), f["since"])

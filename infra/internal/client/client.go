@@ -29,7 +29,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/queue"
 )
 
-// Client talks to one stack as one tenant, whose id and key its State holds.
+// Client talks to one stack as one tenant. Its State holds that tenant's id and key.
 type Client struct {
 	statefile.State
 	Operator string // in the audit lines of this client's acts
