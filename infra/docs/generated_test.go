@@ -1,0 +1,22 @@
+package docs_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/infra/internal/bindings"
+)
+
+// Whoever changes a parameter or an output of the template changes them for Terraform and CDK, too.
+func TestTheBindingsOfTheTemplateAreGenerated(t *testing.T) {
+	files, err := bindings.Files(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range files {
+		if diff := cmp.Diff(string(want), readFile(t, path)); diff != "" {
+			t.Errorf("%s is not of this template: run go generate ./infra/bindings (-generated +committed):\n%s", path, diff)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+// Package bindings writes source code for people who install Herald's template by Terraform or by AWS CDK: each
+// parameter of the packaged template as a typed variable or property, each output as a typed value.
+//
+// It promises that whatever the template says of a parameter (name, type, default, description, what is allowed) and
+// of an output is in that code, and refuses a template with a property that it would leave out. It writes no files.
+package bindings
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Paths below the checkout.
+const (
+	template  = "template.yaml"
+	additions = "infra/pack/additions.yaml" // of make package
+	version   = "infra/pack/VERSION"
+
+	variablesFile  = "infra/terraform/variables.tf"
+	outputsFile    = "infra/terraform/outputs.tf"
+	propertiesFile = "infra/cdk/template.ts"
+)
+
+// Files are the generated files by their paths below the checkout.
+func Files(root string) (map[string][]byte, error) {
+	t, err := read(root)
+	if err != nil {
+		return nil, err
+	}
+	properties, err := properties(t)
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{variablesFile: variables(t), outputsFile: outputs(t), propertiesFile: properties}, nil
+}
+
+func read(root string) (released, error) {
+	var texts [3]string
+	for i, name := range []string{template, additions, version} {
+		text, err := os.ReadFile(filepath.Join(root, name)) //nolint:gosec // the checkout's
+		if err != nil {
+			return released{}, fmt.Errorf("reading: %w", err)
+		}
+		texts[i] = string(text)
+	}
+	return parse(strings.TrimSpace(texts[2]), texts[0], texts[1])
+}
