@@ -44,8 +44,9 @@ type world struct {
 	unique    int
 	began     time.Time
 	ran       time.Time // when release ran last
-	broken    []string  // promises that were broken, in words
-	history   []string  // for whoever reads a failure
+	routes    map[string]bool
+	broken    []string // promises that were broken, in words
+	history   []string // for whoever reads a failure
 
 	judging sync.Mutex
 	judge   func(*call) verdict // nil: every call is done at once
@@ -76,7 +77,7 @@ func newWorld() *world {
 	now := time.Now()
 	w := &world{
 		Model: model.New(), rules: functions.DefaultRules(200), truth: map[life]*truth{},
-		receivers: map[string]receiver{}, began: now, ran: now,
+		receivers: map[string]receiver{}, began: now, ran: now, routes: map[string]bool{},
 	}
 	w.Post = w.receive
 	w.Judge = w.verdictOn
@@ -298,8 +299,24 @@ func (w *world) judgeBy(judge func(*call) verdict) {
 	w.judge = judge
 }
 
+// onward is the promise that no message goes round in circles: Lambda ends a chain of 16 invocations of a function.
+func (w *world) onward(c *call) {
+	to, sends := strings.CutPrefix(c.Name, "Send ")
+	if !sends || c.Process.From == nil {
+		return
+	}
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	from := c.Process.From.Name
+	w.routes[from+" to "+to] = true
+	if !slices.Contains(functions.Onward[from], to) {
+		w.breaks("a message goes from %s to %s", from, to)
+	}
+}
+
 // verdictOn is the fate of a call.
 func (w *world) verdictOn(c *call) verdict {
+	w.onward(c)
 	w.judging.Lock()
 	judge := w.judge
 	w.judging.Unlock()

@@ -226,6 +226,10 @@ var days = map[string]day{
 		raises: rings("FunctionErrorsAlarm"), silent: true,
 		provided: says(map[sample]float64{onFunction("Replay", "Errors"): 1}),
 	},
+	"Lambda takes deliver for a loop": {
+		raises: rings("RecursiveInvocationsAlarm"), silent: true,
+		provided: says(map[sample]float64{onFunction("Deliver", "RecursiveInvocationsDropped"): 2}),
+	},
 	"Lambda throttles deliver": {
 		raises: rings("ThrottlesAlarm"), silent: true,
 		provided: says(map[sample]float64{onFunction("Deliver", "Throttles"): 2}),

@@ -115,6 +115,7 @@ func (p *Process) Batch(from *model.Queue, records []events.SQSMessage) {
 		do = p.deadletter.Process
 	}
 	var failed []string
+	p.From = from
 	p.Invoke(model.DeliverTimeout, func(ctx context.Context) { failed = do(ctx, records) }, func() {
 		for _, r := range records {
 			if !slices.Contains(failed, r.MessageId) {
@@ -134,8 +135,17 @@ func (p *Process) Receive(from *model.Queue) {
 	}
 }
 
+// Onward are the queues that deliver sends to, by the queue that it received from. There is no way back: a chain of its
+// invocations ends after three.
+var Onward = map[string][]string{
+	"DeliveryQueue": {"RetryQueue", "SlowQueue", "DeadLetterQueue"},
+	"RetryQueue":    {"SlowQueue", "DeadLetterQueue"},
+	"SlowQueue":     {"DeadLetterQueue"},
+}
+
 // Release is a run of release.
 func (p *Process) Release() {
+	p.From = nil
 	p.Invoke(model.ReleaseTimeout, func(ctx context.Context) {
 		_ = p.release.Run(ctx) // its error is an alarm's
 	}, func() {})

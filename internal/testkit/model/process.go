@@ -10,6 +10,7 @@ import (
 // queues that it calls are its methods. It is used by one invocation at a time.
 type Process struct {
 	Name  string
+	From  *Queue // of the batch in hand; nil: none
 	model *Model
 
 	mine     sync.Mutex
