@@ -10,69 +10,71 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/retry"
 )
 
-// maxEnded bounds the keys in memory, of a lane. The rest is found again by the next run.
-const maxEnded = 50_000 / backlog.DueShards
-
-// end notes a delivery that its lane has found to be over: its schedule is used up, because DeadLetterQueue refused it
-// before, or it was held to the end of its life.
-func (d *due) end(i backlog.Item, shard int) {
-	if l := &d.over[shard]; len(l.keys) < maxEnded {
-		l.keys = append(l.keys, dynamo.Due{Key: i.Key, TenantID: i.Message.TenantID, DueAt: i.DueAt})
-	}
+// decision is a decision on the items of a page. An item that it does not name stays as it is.
+type decision struct {
+	transfers []transfer
+	// left are items that could not be decided on. Their partitions are left alone.
+	left []backlog.Key
+	did  counts
 }
 
-// bury ends deliveries that are over: as dead letters where the schedule is used up or the endpoint still cannot take
-// them. All others are sent like due ones.
-func (d *due) bury(ctx context.Context, until time.Time) bool {
-	for n := range d.over {
-		d.over[n].keys = inTurn(d.over[n].keys, ownerOf)
-	}
-	d.goOn(ctx, "burying", until, &d.over, d.endings)
-	return left(d.over) || left(d.lanes)
+// burials decide on deliveries that are over: the schedule is used up, or they were held for as long as a delivery
+// lives. They become dead letters where the schedule is used up or the endpoint still cannot take them. All others are
+// sent like due ones.
+type burials struct {
+	endpoints Endpoints
+	schedule  retry.Schedule
+	now       func() time.Time
 }
 
-// endings are the moves of items whose deliveries are over.
-func (d *due) endings(ctx context.Context, _ int, found dynamo.Page) (moves []move, err error) {
-	var of []dynamo.EndpointKey
+// endings decides on a page of items, for which it reads their endpoints. An item of an endpoint that cannot be read is
+// left to the next run.
+func (b burials) endings(ctx context.Context, found dynamo.Page) (decided decision, err error) {
+	var keys []dynamo.EndpointKey
 	for _, i := range found.Items {
-		if key := endpointOf(i); !slices.Contains(of, key) {
-			of = append(of, key)
+		if key := endpointOf(i); !slices.Contains(keys, key) {
+			keys = append(keys, key)
 		}
 	}
-	readings, err := d.h.Endpoints.Read(ctx, of, nil)
+	readings, err := b.endpoints.Read(ctx, keys, nil)
 	if err != nil {
-		return nil, err
+		return decided, err
 	}
 	for _, i := range found.Items {
 		reading := readings[endpointOf(i)]
-		if m, ok := d.ending(i, reading); ok {
-			moves = append(moves, m)
-		} else if reading.Err != nil {
-			d.t.fault(ctx, "burying", reading.Err)
-			d.out.refuse(i.Key)
+		end, ends := b.ending(i, reading)
+		switch {
+		case ends:
+			decided.transfers = append(decided.transfers, end)
+		case reading.Err != nil:
+			decided.did = decided.did.plus(failed("burying", reading.Err))
+			decided.left = append(decided.left, i.Key)
 		}
 	}
-	return moves, nil
+	return decided, nil
 }
 
+// endpointOf is the endpoint of an item, with the tenant that its message names.
 func endpointOf(i backlog.Item) dynamo.EndpointKey {
 	return dynamo.EndpointKey{TenantID: i.Message.TenantID, EndpointID: i.EndpointID}
 }
 
-// ending is the move of an item whose delivery is over; there is none for one that was changed meanwhile,
-// or whose endpoint or circuit could not be read.
-func (d *due) ending(i backlog.Item, r dynamo.Reading) (m move, ok bool) {
-	now := d.h.Now()
+// ending is the transfer of one item. The order of the cases matters: an owner's order to discard is stronger than the
+// end of a life, and the state of an endpoint is asked only where its row could be read. There is no transfer for an
+// item that has changed since it was found, and none where endpoint or circuit could not be read.
+func (b burials) ending(i backlog.Item, r dynamo.Reading) (end transfer, ends bool) {
+	now := b.now()
 	facts := factsOf(r, now)
 	switch {
 	case r.Err == nil && unsubscribed(i, r.Endpoint):
 		return discarded(i, delivery.ReasonUnsubscribed), true
-	case i.Message.Attempts >= d.h.Schedule.Last():
+	case i.Message.Attempts >= b.schedule.Last():
 		return dead(i, i.Message.Life.Reason), true
 	case !i.Held, i.DueAt.After(now), r.Err != nil:
-		return m, false
+		return end, false
 	case facts.Gone:
 		return discarded(i, delivery.ReasonEndpointDeleted), true
 	case i.Message.Life.StartedAt.Before(facts.DiscardedBefore):
@@ -82,9 +84,9 @@ func (d *due) ending(i backlog.Item, r dynamo.Reading) (m move, ok bool) {
 	case facts.Stopped:
 		return dead(i, delivery.ReasonEndpointPaused), true
 	case !r.CircuitRead:
-		return m, false
+		return end, false
 	case r.Circuit.State == circuit.Open:
 		return dead(i, delivery.ReasonCircuitOpen), true
 	}
-	return move{kind: kindDue, item: i}, true
+	return transfer{kind: kindDue, item: i}, true
 }

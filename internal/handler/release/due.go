@@ -2,182 +2,172 @@ package release
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/parallel"
+	"github.com/herald-webhooks/herald/internal/retry"
 )
 
-// due sends deliveries by their schedule, in any state of their endpoints: deliver decides about them. It buries those
-// that are over.
+// due works through Backlog by due time. It sends deliveries by their schedule in any state of their endpoints, since
+// deliver decides about them, and buries those that are over.
 type due struct {
-	h   *Handler
-	t   *tally
-	out *outlet
+	index    Index
+	mover    *mover
+	burials  burials
+	schedule retry.Schedule
+	now      func() time.Time
 
-	until time.Time               // of due times
-	lanes [backlog.DueShards]lane // the index by due time, earliest first
-	over  [backlog.DueShards]lane // the items found there that are over, to be read again: bodies are too much to keep
+	// until is the latest due time of an item that this run sends.
+	until time.Time
+	// ahead are the shards of the index, as far as they are still to work on.
+	ahead dueShards
+	// over are the keys of items that send finds to be over. Bury reads those items again, with their endpoints.
+	over dueShards
 }
 
-// lane is one shard of the index, or the part of it that is over.
-type lane struct {
-	keys    []dynamo.Due // read and not yet looked at
-	cursor  string
-	more    bool // there is a further page
-	unread  int  // pages in a row of which nothing could be read
-	stuck   bool // nothing of the last page could be deleted
-	refused bool // nor sent
-	failed  bool // a table or queue refuses everything: the rest is for the next run
+// decide decides on the items of a shard's page. An error means that a table refuses everything.
+type decide func(ctx context.Context, shard int, found dynamo.Page) (decision, error)
+
+// send sends the deliveries that are due.
+func (d *due) send(ctx context.Context, until time.Time) (did counts, left bool) {
+	did = d.goOn(ctx, "reading due deliveries", until, &d.ahead, d.scheduled)
+	return did, d.ahead.left()
 }
 
-func (l lane) done() bool { return l.failed || !l.more && len(l.keys) == 0 }
-
-// left reports whether items are left to look at.
-func left(lanes [backlog.DueShards]lane) bool {
-	return slices.ContainsFunc(lanes[:], func(l lane) bool { return !l.done() })
-}
-
-// read reads the next page of a shard's keys.
-func (d *due) read(ctx context.Context, l *lane, shard int) error {
-	keys, next, err := d.h.Backlog.Due(ctx, shard, d.until, keysSize, l.cursor)
-	if err != nil {
-		return err
+// bury ends the deliveries that are over. While more of them may be found, it is not done.
+func (d *due) bury(ctx context.Context, until time.Time) (did counts, left bool) {
+	for n := range d.over {
+		d.over[n].keys = inTurn(d.over[n].keys, ownerOf)
 	}
-	l.keys, l.cursor, l.more = inTurn(keys, ownerOf), next, next != ""
-	return nil
+	did = d.goOn(ctx, "burying", until, &d.over, d.endings)
+	return did, d.over.left() || d.ahead.left()
 }
 
-func ownerOf(key dynamo.Due) dynamo.EndpointKey {
-	return dynamo.EndpointKey{TenantID: key.TenantID, EndpointID: key.EndpointID}
-}
-
-func (d *due) send(ctx context.Context, until time.Time) bool {
-	moves := func(ctx context.Context, shard int, found dynamo.Page) ([]move, error) {
-		return d.moves(ctx, shard, found), nil
-	}
-	d.goOn(ctx, "reading due deliveries", until, &d.lanes, moves)
-	return left(d.lanes)
-}
-
-// movesOf are the moves of items that the lane of a shard has found. An error is a table that refuses everything.
-type movesOf func(ctx context.Context, shard int, found dynamo.Page) ([]move, error)
-
-// goOn carries out the moves of lanes, side by side.
-func (d *due) goOn(
-	ctx context.Context, doing string, until time.Time, lanes *[backlog.DueShards]lane, of movesOf,
-) {
-	errs := parallel.Each(len(lanes), len(lanes), func(shard int) error {
-		for l := &lanes[shard]; !l.done() && d.h.Now().Before(until); {
-			if len(l.keys) == 0 {
-				if err := d.read(ctx, l, shard); err != nil {
-					return err
-				}
+// goOn works through shards side by side until the time given. A shard with an error ends.
+func (d *due) goOn(ctx context.Context, step string, until time.Time, all *dueShards, how decide) counts {
+	var dids [backlog.DueShards]counts
+	errs := parallel.Each(len(all), len(all), func(n int) (err error) {
+		s := all[n]
+		for !s.done() && d.now().Before(until) && err == nil {
+			if len(s.keys) == 0 {
+				s, err = s.read(ctx, d.index, d.until)
 				continue
 			}
-			d.page(ctx, doing, l, shard, of)
+			var did counts
+			s, did = d.page(ctx, step, s, how)
+			dids[n] = dids[n].plus(did)
 		}
-		return nil
+		all[n] = s
+		return err
 	})
-	for shard, err := range errs {
+	for n, err := range errs {
 		if err != nil {
-			lanes[shard].failed = true
-			d.t.fault(ctx, doing, err)
+			all[n].ended = true
 		}
 	}
+	return failed(step, errs...).plus(dids[:]...)
 }
 
-// mostUnread is the number of pages in a row, of several tenants each, of which nothing can be read until a lane ends.
-const mostUnread = 3
-
-// page carries out the moves of a lane's next items. The partition of an item that cannot be read is left alone: it may
-// be one tenant's that is throttled. After a page without a single delete the next is one item, since an item that is
-// sent and stays is sent again. Two refusals of a queue in a row end the lane.
-func (d *due) page(ctx context.Context, doing string, l *lane, shard int, of movesOf) {
-	size := pageSize
-	if l.stuck {
-		size = 1
-	}
-	page := l.keys[:min(len(l.keys), size)]
-	l.keys = l.keys[len(page):]
+// page works on a shard's next keys: it reads their items, decides on them and carries the decision out. The partition
+// of an item that cannot be read is left alone, since the table may throttle one tenant and serve the others.
+func (d *due) page(ctx context.Context, step string, s dueShard, how decide) (dueShard, counts) {
+	page, s := s.take()
 	keys := d.allowed(page)
 	if len(keys) == 0 {
-		return
+		return s, counts{}
 	}
-	found, err := d.h.Backlog.BatchGet(ctx, keys)
+	found, readErr := d.index.BatchGet(ctx, keys)
+	decided, err := how(ctx, s.number, found)
 	unread := found.Unread
 	if err != nil {
-		d.t.fault(ctx, doing, err)
-	}
-	moves, err := of(ctx, shard, found)
-	if err != nil {
-		d.t.fault(ctx, doing, err)
 		unread = keys
 	}
-	d.leave(page, unread)
-	switch {
-	case len(unread) < len(keys):
-		l.unread = 0
-	case page[0].TenantID != page[len(page)-1].TenantID || len(page) == 1:
-		l.unread++
-	}
-	l.failed = l.unread == mostUnread
-	if len(moves) > 0 {
-		done, refused := d.out.carry(ctx, moves)
-		l.failed, l.refused, l.stuck = refused && l.refused, refused, done == 0
-	}
+	d.mover.leave(unread...)
+	d.mover.leave(decided.left...)
+	did := failed(step, readErr, err).plus(decided.did, d.lateness(d.leftOf(page)))
+	carried := d.mover.carry(ctx, decided.transfers)
+	return s.after(pageResult{
+		asked: len(keys), unread: len(unread), oneTenant: ofOneTenant(page),
+		transfers: len(decided.transfers), carriedOut: carried.done, refused: carried.refused,
+	}), did.plus(carried.did)
+}
+
+// ofOneTenant reports whether several keys are all of one tenant. In a page tenants take turns, so that its first and
+// its last key tell.
+func ofOneTenant(page []dynamo.Due) bool {
+	return len(page) > 1 && page[0].TenantID == page[len(page)-1].TenantID
 }
 
 // allowed are the keys whose partitions have not refused anything.
 func (d *due) allowed(page []dynamo.Due) (keys []backlog.Key) {
 	for _, one := range page {
-		if !d.out.refuses(one.EndpointID, one.Shard) {
+		if !d.mover.leaves(one.EndpointID, one.Shard) {
 			keys = append(keys, one.Key)
 		}
 	}
 	return keys
 }
 
-// leave leaves the partitions of unread items of a page to the next run.
-func (d *due) leave(page []dynamo.Due, unread []backlog.Key) {
-	for _, key := range unread {
-		d.out.refuse(key)
-	}
-	d.late(slices.DeleteFunc(slices.Clone(page), func(one dynamo.Due) bool {
-		return !d.out.refuses(one.EndpointID, one.Shard)
-	}))
-}
-
-// moves are for the items that wait for their schedule. The index may be behind: an item may have another due time by
-// now.
-func (d *due) moves(ctx context.Context, shard int, found dynamo.Page) (moves []move) {
-	d.t.see(ctx, found)
-	now := d.h.Now()
-	for _, i := range found.Items {
-		switch {
-		case i.DueAt.After(d.until):
-		case !i.Held && i.Message.Attempts < d.h.Schedule.Last():
-			d.t.late(now.Sub(i.DueAt))
-			moves = append(moves, move{kind: kindDue, item: i, delay: i.DueAt.Sub(now)})
-		case !i.DueAt.After(now):
-			d.end(i, shard)
+// leftOf are the keys of a page whose partitions are left to the next run.
+func (d *due) leftOf(page []dynamo.Due) (left []dynamo.Due) {
+	for _, one := range page {
+		if d.mover.leaves(one.EndpointID, one.Shard) {
+			left = append(left, one)
 		}
 	}
-	return moves
+	return left
 }
 
-// countUnsent notes the lateness of everything left for want of time.
-func (d *due) countUnsent() {
-	for _, l := range d.lanes {
-		d.late(l.keys)
-	}
-}
-
-func (d *due) late(keys []dynamo.Due) {
-	now := d.h.Now()
+// lateness is the lateness of items that are not sent.
+func (d *due) lateness(keys []dynamo.Due) (did counts) {
+	now := d.now()
 	for _, key := range keys {
-		d.t.late(now.Sub(key.DueAt))
+		did = did.plus(late(now.Sub(key.DueAt)))
 	}
+	return did
+}
+
+// unsent is the lateness of everything that is left for want of time.
+func (d *due) unsent() (did counts) {
+	for _, s := range d.ahead {
+		did = did.plus(d.lateness(s.keys))
+	}
+	return did
+}
+
+// scheduled decides on items that wait for their schedule. The index may be behind: an item may have another due time
+// by now.
+func (d *due) scheduled(_ context.Context, shard int, found dynamo.Page) (decision, error) {
+	now := d.now()
+	decided := decision{did: seen(found)}
+	for _, i := range found.Items {
+		switch {
+		case i.DueAt.After(d.until): // it waits for longer by now
+		case !i.Held && i.Message.Attempts < d.schedule.Last():
+			decided.did = decided.did.plus(late(now.Sub(i.DueAt)))
+			decided.transfers = append(decided.transfers, transfer{kind: kindDue, item: i, delay: i.DueAt.Sub(now)})
+		case !i.DueAt.After(now):
+			d.keep(i, shard)
+		}
+	}
+	return decided, nil
+}
+
+// maxOver bounds the keys in memory, of a shard. The rest is found again by the next run.
+const maxOver = 50_000 / backlog.DueShards
+
+// keep keeps the key of a delivery that is over for bury: its schedule is used up, because DeadLetterQueue refused it
+// before, or it was held to the end of its life.
+func (d *due) keep(i backlog.Item, shard int) {
+	over := &d.over[shard]
+	if len(over.keys) < maxOver {
+		over.keys = append(over.keys, dynamo.Due{Key: i.Key, TenantID: i.Message.TenantID, DueAt: i.DueAt})
+	}
+}
+
+// endings decides on deliveries that are over.
+func (d *due) endings(ctx context.Context, _ int, found dynamo.Page) (decision, error) {
+	return d.burials.endings(ctx, found)
 }

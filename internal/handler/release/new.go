@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/herald-webhooks/herald/internal/allowance"
@@ -22,18 +24,20 @@ import (
 
 // Settings are the function's environment variables.
 type Settings struct {
-	EndpointsTable      string         `env:"ENDPOINTS_TABLE,notEmpty"`
-	DeliveriesTable     string         `env:"DELIVERIES_TABLE,notEmpty"`
-	BacklogTable        string         `env:"BACKLOG_TABLE,notEmpty"`
-	EndpointHealthTable string         `env:"ENDPOINT_HEALTH_TABLE,notEmpty"`
-	RetryQueueURL       string         `env:"RETRY_QUEUE_URL,notEmpty"`
-	DeadLetterQueueURL  string         `env:"DEAD_LETTER_QUEUE_URL,notEmpty"`
-	JobsTable           string         `env:"JOBS_TABLE,notEmpty"`
-	ReplayFunction      string         `env:"REPLAY_FUNCTION,notEmpty"`
-	Notices             config.Switch  `env:"NOTICES"`
-	NoticesBus          string         `env:"NOTICES_BUS,notEmpty"` // which is there where Notices is on
-	Minute              config.Seconds `env:"MINUTE_SECONDS"`
-	// Deliver's:
+	EndpointsTable      string        `env:"ENDPOINTS_TABLE,notEmpty"`
+	DeliveriesTable     string        `env:"DELIVERIES_TABLE,notEmpty"`
+	BacklogTable        string        `env:"BACKLOG_TABLE,notEmpty"`
+	EndpointHealthTable string        `env:"ENDPOINT_HEALTH_TABLE,notEmpty"`
+	RetryQueueURL       string        `env:"RETRY_QUEUE_URL,notEmpty"`
+	DeadLetterQueueURL  string        `env:"DEAD_LETTER_QUEUE_URL,notEmpty"`
+	JobsTable           string        `env:"JOBS_TABLE,notEmpty"`
+	ReplayFunction      string        `env:"REPLAY_FUNCTION,notEmpty"`
+	Notices             config.Switch `env:"NOTICES"`
+	// NoticesBus is named in every stack, and is there where Notices is on.
+	NoticesBus string         `env:"NOTICES_BUS,notEmpty"`
+	Minute     config.Seconds `env:"MINUTE_SECONDS"`
+
+	// The rest is deliver's, too: both functions decide by the same numbers.
 	FunctionTimeout    config.Seconds `env:"FUNCTION_TIMEOUT_SECONDS"`
 	RetryBase          config.Seconds `env:"RETRY_BASE_SECONDS"`
 	RetryFactor        float64        `env:"RETRY_FACTOR"`
@@ -47,7 +51,8 @@ type Settings struct {
 // Config holds New's arguments.
 type Config = config.Function[Settings]
 
-// New returns the handler on the AWS resources that the settings name.
+// New returns the handler on the AWS resources that the settings name. An owner's URL and description are read only
+// where notices name them.
 func New(c Config) (*Handler, error) {
 	s := c.Settings
 	if err := s.validate(); err != nil {
@@ -83,6 +88,7 @@ func New(c Config) (*Handler, error) {
 	}, nil
 }
 
+// schedule is the schedule of retries.
 func (s Settings) schedule() retry.Schedule {
 	return retry.Schedule{
 		Base: s.RetryBase.Duration(), Factor: s.RetryFactor, MaxRetries: s.MaxRetries,
@@ -102,4 +108,33 @@ func (s Settings) validate() error {
 			"ATTEMPT_TIMEOUT_SECONDS must be at least 1"))
 	}
 	return errors.Join(errs...)
+}
+
+// Invoker is the part of the Lambda client that wakes replay.
+type Invoker interface {
+	Invoke(ctx context.Context, in *lambda.InvokeInput, options ...func(*lambda.Options)) (*lambda.InvokeOutput, error)
+}
+
+// Jobs tells whether a job is running (dynamo.Jobs).
+type Jobs interface {
+	Running(ctx context.Context) (bool, error)
+}
+
+// wakeReplay returns the call that invokes replay while a job is running. Replay, which alone may open dead letters,
+// works it off.
+func wakeReplay(jobs Jobs, client Invoker, replay string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		running, err := jobs.Running(ctx)
+		if err != nil || !running {
+			return err
+		}
+		_, err = client.Invoke(ctx, &lambda.InvokeInput{
+			FunctionName: &replay, InvocationType: types.InvocationTypeEvent,
+			Payload: []byte(`{"action":"work_jobs","operator":"release"}`),
+		})
+		if err != nil {
+			return fmt.Errorf("invoking %s: %w", replay, err)
+		}
+		return nil
+	}
 }

@@ -6,100 +6,132 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/retry"
 )
 
-// probes send one delivery to each open endpoint that may answer again.
+// probes send one delivery to each endpoint with an open circuit that may answer again.
 type probes struct {
-	h        *Handler
-	t        *tally
-	out      *outlet
-	searches []*search
+	shards   Shards
+	circuits circuitWriter
+	mover    *mover
+	settings circuit.Settings
+	schedule retry.Schedule
+	now      func() time.Time
+	random   func() float64
+
+	// ahead are the endpoints that are still to be probed.
+	ahead []trouble
 }
 
-func (p *probes) send(ctx context.Context, until time.Time) (left bool) {
-	for len(p.searches) > 0 && p.h.Now().Before(until) {
-		turn := p.searches[:min(len(p.searches), lanes)]
-		p.searches = p.searches[len(turn):]
-		p.t.each(ctx, "probing an endpoint", len(turn), func(n int) error { return p.probe(ctx, turn[n]) })
+// toProbe are the endpoints to probe.
+func toProbe(all []trouble) (chosen []trouble) {
+	for _, t := range all {
+		if t.plan.Probe {
+			chosen = append(chosen, t)
+		}
 	}
-	return len(p.searches) > 0
+	return chosen
 }
 
-// probe stores the claim before it sends: only the run that stored it does. A crash after that costs one
-// wait.
-func (p *probes) probe(ctx context.Context, s *search) error {
-	item, found, err := p.candidate(ctx, s)
-	if err != nil || !found {
-		return err
+// send probes endpoints until the time given.
+func (p *probes) send(ctx context.Context, until time.Time) (did counts, left bool) {
+	for len(p.ahead) > 0 && p.now().Before(until) {
+		next := p.ahead[:min(len(p.ahead), atOnce)]
+		p.ahead = p.ahead[len(next):]
+		did = did.plus(inSteps(step{"probing an endpoint", len(next), func(n int) (counts, error) {
+			return p.probe(ctx, next[n])
+		}}))
 	}
-	claim := s.plan.Item.Claim(p.h.Settings, p.h.Now())
-	_, applied, err := p.h.store(ctx, s.plan.Item, claim)
+	return did, len(p.ahead) > 0
+}
+
+// probe stores the claim before it sends: only the run that stored it does. A crash after that costs one wait.
+func (p *probes) probe(ctx context.Context, t trouble) (did counts, err error) {
+	picked, err := p.candidate(ctx, t)
+	if err != nil || !picked.found {
+		return picked.did, err
+	}
+	claim := t.plan.Item.Claim(p.settings, p.now())
+	_, applied, err := p.circuits.store(ctx, t.plan.Item, claim)
 	if err != nil || !applied {
-		return err
+		return picked.did, err
 	}
+	item := picked.item
 	item.Message.Life.Probe = claim.ProbedAt
-	p.out.carry(ctx, []move{{kind: kindProbe, item: item, delay: p.h.Settings.Spread(s.key.EndpointID)}})
-	return nil
+	sent := p.mover.carry(ctx, []transfer{{kind: kindProbe, item: item, delay: p.settings.Spread(t.key.EndpointID)}})
+	return picked.did.plus(sent.did), nil
 }
 
-// candidate picks the item to probe with: of a random shard that is not empty, the first created after a
-// random time, or any of the oldest where nothing was created since, so that one delivery which no receiver
-// accepts does not keep a circuit open.
-func (p *probes) candidate(ctx context.Context, s *search) (picked backlog.Item, found bool, err error) {
-	first := int(p.h.Random() * backlog.Shards)
+// pick is an item to probe with, if one was found.
+type pick struct {
+	found bool
+	item  backlog.Item
+	did   counts
+}
+
+// candidate picks the item to probe with from the first of its shards that has one. The first shard to look into is a
+// random one.
+func (p *probes) candidate(ctx context.Context, t trouble) (picked pick, err error) {
+	first := int(p.random() * backlog.Shards)
 	for n := range backlog.Shards {
 		shard := (first + n) % backlog.Shards
-		if p.out.refuses(s.key.EndpointID, shard) {
+		if p.mover.leaves(t.key.EndpointID, shard) {
 			continue
 		}
-		picked, found, err = p.candidateOf(ctx, s, shard)
-		if found {
-			return picked, true, nil
+		var one pick
+		one, err = p.candidateOf(ctx, t, shard)
+		one.did = one.did.plus(picked.did)
+		picked = one
+		if picked.found {
+			return picked, nil
 		}
 	}
-	return picked, false, err
+	return picked, err
 }
 
-func (p *probes) candidateOf(ctx context.Context, s *search, shard int) (picked backlog.Item, found bool, err error) {
-	oldest, err := p.h.Backlog.ReadShard(ctx, s.key.EndpointID, shard, "", pageSize)
+// candidateOf picks from a shard the first item created after a random time, or any of the oldest where nothing was
+// created since. So one delivery that no receiver accepts does not keep a circuit open.
+func (p *probes) candidateOf(ctx context.Context, t trouble, shard int) (picked pick, err error) {
+	oldest, err := p.shards.ReadShard(ctx, t.key.EndpointID, shard, "", pageSize)
 	if err != nil || len(oldest.Items) == 0 {
-		return picked, false, err
+		return picked, err
 	}
 	since := oldest.Items[0].Message.CreatedAt
-	at := since.Add(time.Duration(p.h.Random() * float64(p.h.Now().Sub(since))))
-	random, err := p.h.Backlog.ReadShard(ctx, s.key.EndpointID, shard, backlog.Before(at), pageSize)
-	from := int(p.h.Random() * float64(len(oldest.Items)))
-	p.drop(ctx, s, slices.Concat(oldest.Items, random.Items))
-	for _, items := range [][]backlog.Item{random.Items, oldest.Items[from:], oldest.Items[:from]} {
-		for _, i := range items {
-			if p.serves(s, i) {
-				return i, true, nil
-			}
+	at := since.Add(time.Duration(p.random() * float64(p.now().Sub(since))))
+	random, err := p.shards.ReadShard(ctx, t.key.EndpointID, shard, backlog.Before(at), pageSize)
+	from := int(p.random() * float64(len(oldest.Items)))
+	picked.did = p.drop(ctx, t, slices.Concat(oldest.Items, random.Items))
+	for _, i := range slices.Concat(random.Items, oldest.Items[from:], oldest.Items[:from]) {
+		if p.serves(t, i) {
+			picked.item = i
+			picked.found = true
+			return picked, nil
 		}
 	}
-	return picked, false, err
+	return picked, err
 }
 
-// drop discards what the endpoint's owner has unsubscribed from. Otherwise a shard full of it, which serves no probe,
-// would hide everything behind it.
-func (p *probes) drop(ctx context.Context, s *search, items []backlog.Item) {
-	var drops []move
-	seen := map[backlog.Key]bool{} // an item may be on both pages
+// drop discards items that the endpoint's owner has unsubscribed from. Otherwise a shard full of them, which serve no
+// probe, would hide everything behind it.
+func (p *probes) drop(ctx context.Context, t trouble, items []backlog.Item) counts {
+	var drops []transfer
+	known := map[backlog.Key]bool{} // an item may be on both pages
 	for _, i := range items {
-		if s.owns(i) && unsubscribed(i, s.endpoint) && !seen[i.Key] {
-			seen[i.Key] = true
+		if t.owns(i) && unsubscribed(i, t.endpoint) && !known[i.Key] {
+			known[i.Key] = true
 			drops = append(drops, discarded(i, delivery.ReasonUnsubscribed))
 		}
 	}
-	p.out.carry(ctx, drops)
+	return p.mover.carry(ctx, drops).did
 }
 
 // serves excludes deliveries of another tenant, ones that are unsubscribed, discarded or over, and ones of a receiver
 // that asked to wait.
-func (p *probes) serves(s *search, i backlog.Item) bool {
-	now := p.h.Now()
-	over := i.Held && !i.DueAt.After(now) || i.Message.Attempts >= p.h.Schedule.Last()
-	dropped := unsubscribed(i, s.endpoint) || i.Message.Life.StartedAt.Before(s.facts.DiscardedBefore)
-	return s.owns(i) && !over && !dropped && !i.NotBefore.After(now)
+func (p *probes) serves(t trouble, i backlog.Item) bool {
+	now := p.now()
+	over := i.Held && !i.DueAt.After(now) || i.Message.Attempts >= p.schedule.Last()
+	dropped := unsubscribed(i, t.endpoint) || i.Message.Life.StartedAt.Before(t.facts.DiscardedBefore)
+	return t.owns(i) && !over && !dropped && !i.NotBefore.After(now)
 }

@@ -7,60 +7,84 @@ import (
 	"github.com/herald-webhooks/herald/internal/circuit"
 )
 
-// recoveries send the backlog of endpoints that answer again, each at its own pace and all of them within the budget
-// of a run.
+// recoveries send the backlog of endpoints that answer again, each at its pace and all of them within the budget of a
+// run.
 type recoveries struct {
-	walker   *walker
+	searcher searcher
+	settings circuit.Settings
 	slow     func(tenantID string) bool
+	now      func() time.Time
+
 	searches []*search
-	allotted bool // the searches have their quotas
+	// allotted tells that the searches have their quotas.
+	allotted bool
 }
 
-func (r *recoveries) send(ctx context.Context, until time.Time) (left bool) {
+// send sends within the quotas, which it gives out at its first turn.
+func (r *recoveries) send(ctx context.Context, until time.Time) (did counts, left bool) {
+	var before counts
 	if !r.allotted {
-		r.allot(ctx, until)
+		before = r.allot(ctx, until)
 		r.allotted = true
 	}
-	return r.walker.goOn(ctx, r.searches, until)
+	did, left = r.searcher.goOn(ctx, r.searches, until)
+	return before.plus(did), left
 }
 
-// allot finds the oldest item that each search may send, and from it the quota. A search that has much to
-// leave before it, and no time yet to pass it, gets one as if nothing were late.
-func (r *recoveries) allot(ctx context.Context, until time.Time) {
-	r.walker.goOn(ctx, r.searches, until)
-	for _, s := range r.searches {
-		oldest := s.oldest
-		switch {
-		case oldest.IsZero() && s.over: // there is none
-			continue
-		case oldest.IsZero():
-			oldest = s.plan.Item.Since
-		}
-		s.quota = s.plan.Item.NextQuota(r.walker.h.Settings, oldest, r.walker.h.Now())
+// allot finds the oldest item that each search may send, and gives it a quota by the age of that item.
+func (r *recoveries) allot(ctx context.Context, until time.Time) counts {
+	did, _ := r.searcher.goOn(ctx, r.searches, until)
+	wanted := make([]int, len(r.searches))
+	for n, s := range r.searches {
+		wanted[n] = r.wanted(s)
 	}
-	r.divide()
-	for _, s := range r.searches {
-		s.over = s.quota == 0
+	for n, quota := range r.divide(wanted) {
+		r.searches[n].allow(quota)
 	}
+	return did
 }
 
-// divide divides the budget among tenants, and a tenant's part among its endpoints, each up to its quota. The endpoints
-// of a slow tenant get no more together than one at the beginning of its recovery.
-func (r *recoveries) divide() {
-	tenants := grouped(r.searches, func(s *search) string { return s.key.TenantID })
-	quotas, sums := make([][]int, len(tenants)), make([]int, len(tenants))
-	for t, searches := range tenants {
-		for _, s := range searches {
-			quotas[t] = append(quotas[t], s.quota)
-			sums[t] += s.quota
+// wanted is the quota of a search before the budget is divided. A search that is over without an item to send wants
+// none. A search that has much to pass over before its first one, and had no time for it yet, wants as many as if
+// nothing were late.
+func (r *recoveries) wanted(s *search) int {
+	oldest := s.oldest
+	if oldest.IsZero() && s.over {
+		return 0
+	}
+	if oldest.IsZero() {
+		oldest = s.plan.Item.Since
+	}
+	return s.plan.Item.NextQuota(r.settings, oldest, r.now())
+}
+
+// divide divides the budget among tenants, and a tenant's part among its endpoints, each up to the number that it
+// wants. The endpoints of a slow tenant get no more together than one at the beginning of its recovery.
+func (r *recoveries) divide(wanted []int) []int {
+	indexes := make([]int, len(wanted))
+	for n := range indexes {
+		indexes[n] = n
+	}
+	tenantOf := func(n int) string { return r.searches[n].key.TenantID }
+	tenants := grouped(indexes, tenantOf)
+	sums := make([]int, len(tenants))
+	for t, ofTenant := range tenants {
+		for _, n := range ofTenant {
+			sums[t] += wanted[n]
 		}
-		if r.slow(searches[0].key.TenantID) {
-			sums[t] = min(sums[t], r.walker.h.Settings.Recovery)
+		if r.slow(tenantOf(ofTenant[0])) {
+			sums[t] = min(sums[t], r.settings.Recovery)
 		}
 	}
-	for t, part := range circuit.Allot(r.walker.h.Settings.Budget, sums) {
-		for n, quota := range circuit.Allot(part, quotas[t]) {
-			tenants[t][n].quota = quota
+	quotas := make([]int, len(wanted))
+	for t, part := range circuit.Allot(r.settings.Budget, sums) {
+		ofTenant := make([]int, len(tenants[t]))
+		for at, n := range tenants[t] {
+			ofTenant[at] = wanted[n]
+		}
+		for at, quota := range circuit.Allot(part, ofTenant) {
+			quotas[tenants[t][at]] = quota
 		}
 	}
+	return quotas
 }

@@ -126,7 +126,7 @@ func TestRun_recoversEndpointsSideBySide(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.latency = 10 * time.Millisecond
 		want := map[string]int{}
-		for n := range 3 * lanes {
+		for n := range 3 * atOnce {
 			id := fmt.Sprintf("webhook_%02d", n)
 			w.held(id, 150)
 			w.store(id, circuit.Recovering)
@@ -179,28 +179,32 @@ func TestRun_dividesItsBudget(t *testing.T) {
 // Where there are more searches than lanes, and where other kinds of work have their turn, no pages are kept.
 func TestGoOn_forgetsPages(t *testing.T) {
 	inWorld(t, func(w *world) {
-		h, many := w.handler(), []*search{}
-		for n := range lanes + 1 {
+		h, troubles := w.handler(), []trouble{}
+		for n := range atOnce + 1 {
 			id := fmt.Sprintf("webhook_%d", n)
 			w.held(id, 9)
-			now := circuit.Item{State: circuit.Recovering, Since: time.Now()}
-			key := dynamo.EndpointKey{TenantID: acme, EndpointID: id}
-			many = append(many, &search{key: key, plan: circuit.Plan{Item: now}})
+			troubles = append(troubles, trouble{
+				key:  dynamo.EndpointKey{TenantID: acme, EndpointID: id},
+				plan: circuit.Plan{Item: circuit.Item{State: circuit.Recovering, Since: time.Now()}},
+			})
 		}
-		walk := &walker{h: h, t: newTally(h.Log), out: &outlet{h: h, t: newTally(h.Log)}}
-		if walk.goOn(w.Context(), many, time.Now().Add(time.Minute)) {
+		all := func(circuit.Plan) bool { return true }
+		searcher := h.workers(time.Now(), inventory{}, nil, circuitWriter{}).sweeps.searcher
+		many := searchesFor(troubles, all)
+		if _, left := searcher.goOn(w.Context(), many, time.Now().Add(time.Minute)); left {
 			w.Error("it found no end")
 		}
 		w.latency = time.Second
-		few := []*search{{key: many[0].key, plan: many[0].plan, quota: 100}}
+		few := searchesFor(troubles[:1], all)
+		few[0].allow(100)
 		w.held(many[0].key.EndpointID, 300)
-		if !walk.goOn(w.Context(), few, time.Now().Add(time.Second)) {
+		if _, left := searcher.goOn(w.Context(), few, time.Now().Add(time.Second)); !left {
 			w.latency = 0
 			w.Error("it found an end")
 		}
 		for _, s := range append(many, few...) {
-			for n := range s.shards {
-				if len(s.shards[n].read) > 0 {
+			for _, shard := range s.waiting.shards {
+				if len(shard.read) > 0 {
 					w.Fatalf("a page of %s is kept", s.key.EndpointID)
 				}
 			}

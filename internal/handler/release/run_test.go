@@ -97,7 +97,7 @@ func TestRun_leavesAPartitionAloneThatDoesNotDelete(t *testing.T) {
 		if left := len(w.waiting); left != len(w.shards[sick]) {
 			w.Errorf("%d wait, want the %d of that shard", left, len(w.shards[sick]))
 		}
-		if again := len(w.sent) - (8000 - len(w.shards[sick])); again > lanes*pageSize || again == 0 {
+		if again := len(w.sent) - (8000 - len(w.shards[sick])); again > atOnce*pageSize || again == 0 {
 			w.Errorf("%d were sent and not deleted", again)
 		}
 	})
@@ -129,7 +129,7 @@ func TestRun_goesOnBehindWhatCannotBeDeleted(t *testing.T) {
 		"of what is over": func(w *world) string {
 			over := func(i *backlog.Item) { i.DueAt = time.Now() }
 			w.latency = 10 * time.Millisecond
-			for n := range 2 * lanes * pageSize {
+			for n := range 2 * atOnce * pageSize {
 				w.held(fmt.Sprint("webhook_sick", n, "@sick", n), 1, over)
 			}
 			w.held(hook, 30, over)
@@ -172,8 +172,8 @@ func TestRun_sendsLittleWhereNothingCanBeDeleted(t *testing.T) {
 		}
 		w.sick(isSick)
 		took := w.run()
-		most := lanes * (pageSize + int(took/(3*w.latency)))
-		if len(w.sent) < lanes*pageSize || len(w.sent) > most {
+		most := atOnce * (pageSize + int(took/(3*w.latency)))
+		if len(w.sent) < atOnce*pageSize || len(w.sent) > most {
 			w.Errorf("%d were sent in %s, want at most %d", len(w.sent), took, most)
 		}
 	})
@@ -208,7 +208,7 @@ func TestRun_leavesAPartitionAloneInAllKindsOfWork(t *testing.T) {
 // A table or queue that refuses everything is asked by each lane for a page, and for one or two more items.
 func TestRun_leavesAloneWhatRefusesEverything(t *testing.T) {
 	inWorlds(t, map[string]int{
-		"RetryQueue": lanes * 4, "DeadLetterQueue": lanes * 4, "BatchGet": lanes * 3, "Read": lanes*3 + 1,
+		"RetryQueue": atOnce * 4, "DeadLetterQueue": atOnce * 4, "BatchGet": atOnce * 3, "Read": atOnce*3 + 1,
 	}, func(w *world, name string, most int) {
 		for range 2000 {
 			w.due("webhook_2", 0)
@@ -229,8 +229,8 @@ func TestRun_asksAQueueAgainThatRefusedOnce(t *testing.T) {
 		for range 1000 {
 			w.due(hook, 0)
 		}
-		w.refuses = func(call string, _ backlog.Key) bool { return call == "RetryQueue" && w.calls[call] <= lanes*3 }
-		if w.run(); len(w.sent) != 1000-lanes*pageSize {
+		w.refuses = func(call string, _ backlog.Key) bool { return call == "RetryQueue" && w.calls[call] <= atOnce*3 }
+		if w.run(); len(w.sent) != 1000-atOnce*pageSize {
 			w.Errorf("%d were sent", len(w.sent))
 		}
 	})
@@ -246,8 +246,8 @@ func TestRun_goesOnBehindTenantsThatCannotBeRead(t *testing.T) {
 		calls int // at most
 	}{
 		"over: BatchGet": {"BatchGet", isOver, 100, 700},
-		"over: Read":     {"Read", isOver, lanes * (keysSize + 200), 2500},
-		"due: BatchGet":  {"BatchGet", func(*backlog.Item) {}, lanes * (keysSize + 200), 2500},
+		"over: Read":     {"Read", isOver, atOnce * (keysSize + 200), 2500},
+		"due: BatchGet":  {"BatchGet", func(*backlog.Item) {}, atOnce * (keysSize + 200), 2500},
 	}, func(w *world, _ string, row struct {
 		call  string
 		of    func(*backlog.Item)
@@ -280,7 +280,7 @@ func TestRun_goesOnBehindTenantsThatCannotBeRead(t *testing.T) {
 func TestRun_buriesWhatItFindsLate(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.latency = 100 * time.Millisecond
-		for range lanes * (keysSize + 200) { // those that are held are on the second page
+		for range atOnce * (keysSize + 200) { // those that are held are on the second page
 			w.due("webhook_due", 0)
 		}
 		w.held(hook, 20, func(i *backlog.Item) { i.DueAt = time.Now() })

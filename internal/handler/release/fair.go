@@ -7,33 +7,29 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 )
 
-const (
-	lanes    = 16   // calls at once
-	pageSize = 25   // items that are read, sent and deleted together
-	keysSize = 1000 // keys of the index by due time that are read in one call
-)
+// work is one kind of work. It goes on until the time given or until nothing is left, and returns what it did and
+// whether something is left.
+type work func(ctx context.Context, until time.Time) (did counts, left bool)
 
-// work is one kind of work: it goes on until the time given or until nothing is left, and reports whether
-// something is.
-type work func(ctx context.Context, until time.Time) (left bool)
-
-// share gives each kind an equal part of the remaining time. Time that one does not use is shared again among the
-// unfinished ones.
-func share(ctx context.Context, now func() time.Time, until time.Time, kinds ...work) {
+// share gives each kind of work an equal part of the time until then, and notes what each part of the time brought.
+// Time that one kind does not use is shared again among the unfinished ones.
+func share(ctx context.Context, now func() time.Time, until time.Time, note func(counts), kinds ...work) {
 	for len(kinds) > 0 && now().Before(until) {
-		var left []work
+		var unfinished []work
 		for n, kind := range kinds {
 			part := until.Sub(now()) / time.Duration(len(kinds)-n)
-			if kind(ctx, now().Add(part)) {
-				left = append(left, kind)
+			did, left := kind(ctx, now().Add(part))
+			note(did)
+			if left {
+				unfinished = append(unfinished, kind)
 			}
 		}
-		kinds = left
+		kinds = unfinished
 	}
 }
 
-// inTurn orders things so that tenants take turns, and of a tenant its endpoints, each with its own things
-// in the order given.
+// inTurn orders things so that tenants take turns, and of a tenant its endpoints. Each endpoint's own things keep the
+// order given.
 func inTurn[T any](all []T, of func(T) dynamo.EndpointKey) []T {
 	var tenants [][]T
 	for _, ofTenant := range grouped(all, func(one T) string { return of(one).TenantID }) {

@@ -1,0 +1,140 @@
+package release
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/notice"
+)
+
+// Ends removes leases, circuits and numbers of tenants that a table need no longer keep (dynamo.Circuits).
+type Ends interface {
+	Clear(ctx context.Context, i circuit.Item) (applied bool, err error)
+	Remove(ctx context.Context, i circuit.Item) (applied bool, err error)
+	ForgetSlow(ctx context.Context, tenantID string, until time.Time) error
+}
+
+// Bus takes notices for the owners of endpoints, and answers with one error for each (notice.Bus).
+type Bus interface {
+	Put(ctx context.Context, notices []notice.Notice) []error
+}
+
+// conclusions are the writes that end a run: results of searches, and notices to owners.
+type conclusions struct {
+	circuits circuitWriter
+	ends     Ends
+	// bus is nil where owners are told nothing.
+	bus      Bus
+	settings circuit.Settings
+	now      func() time.Time
+}
+
+// forgetAfter is how long the number of a tenant is kept that is slow no more.
+const forgetAfter = 24 * time.Hour
+
+// conclude stores the results of searches, removes tenants' numbers that have long passed, and then puts pending
+// notices on the bus: an owner's notices keep back no result. Of an endpoint that needed no search everything is seen.
+func (c conclusions) conclude(
+	ctx context.Context, all []trouble, searches []*search, slowUntil map[string]time.Time,
+) counts {
+	found := make(map[dynamo.EndpointKey]finding, len(all))
+	for _, t := range all {
+		found[t.key] = finding{empty: true}
+	}
+	for _, s := range searches {
+		found[s.key] = s.finding
+	}
+	var passed []string
+	for tenantID, until := range slowUntil {
+		if c.now().Sub(until) >= forgetAfter {
+			passed = append(passed, tenantID)
+		}
+	}
+	return inSteps(
+		step{"storing the result of a search", len(all), func(n int) (counts, error) {
+			return counts{}, c.storeResult(ctx, all[n], found[all[n].key])
+		}},
+		step{"forgetting a slow tenant", len(passed), func(n int) (counts, error) {
+			return counts{}, c.ends.ForgetSlow(ctx, passed[n], slowUntil[passed[n]])
+		}},
+		step{"telling owners", len(all), func(n int) (counts, error) {
+			return c.tell(ctx, all[n])
+		}},
+	)
+}
+
+// storeResult stores the result of one search. A search that had no time to end has no result but the pace of its
+// recovery.
+func (c conclusions) storeResult(ctx context.Context, t trouble, f finding) error {
+	now := c.now()
+	switch {
+	case f.empty:
+		return c.finish(ctx, t, f.began)
+	case f.held:
+		return c.circuits.change(ctx, t.plan.Item, func(i circuit.Item) (circuit.Item, bool) {
+			return i.Found(c.settings, t.facts, now)
+		})
+	case f.quota > 0 && !f.oldest.IsZero():
+		return c.circuits.change(ctx, t.plan.Item, func(i circuit.Item) (circuit.Item, bool) {
+			return i.Paced(f.quota, f.oldest, c.now()), i.State == circuit.Recovering
+		})
+	}
+	return nil
+}
+
+// finish carries out the write that ends a run for an endpoint with nothing held. searched is the moment before the
+// first read of its shards.
+func (c conclusions) finish(ctx context.Context, t trouble, searched time.Time) (err error) {
+	was := t.plan.Item
+	switch was.Empty(c.settings, t.facts, searched, c.now()) {
+	case circuit.Keep:
+	case circuit.Settle:
+		err = c.circuits.change(ctx, was, func(i circuit.Item) (circuit.Item, bool) {
+			return i.Settled(c.now()), i.State == was.State
+		})
+	case circuit.Clear:
+		_, err = c.ends.Clear(ctx, was)
+	case circuit.Remove:
+		_, err = c.ends.Remove(ctx, was)
+	}
+	return err
+}
+
+// tell puts an endpoint's notices, and stores which ones the bus took. A notice that was refused, or could not be
+// stored, is put again by the next run.
+func (c conclusions) tell(ctx context.Context, to trouble) (did counts, refused error) {
+	owed := to.plan.Item.Owed()
+	if c.bus == nil || to.facts.Gone || len(owed) == 0 {
+		return did, nil
+	}
+	notices := make([]notice.Notice, len(owed))
+	for n, one := range owed {
+		notices[n] = notice.Of(to.endpoint, one)
+	}
+	var taken []circuit.Notice
+	for n, err := range c.bus.Put(ctx, notices) {
+		if err == nil {
+			taken = append(taken, owed[n])
+		}
+		refused = cmp.Or(refused, err)
+	}
+	did = counts{told: len(taken), untold: len(owed) - len(taken)}
+	stored := c.circuits.change(ctx, to.plan.Item, func(i circuit.Item) (circuit.Item, bool) {
+		return afterNotices(i, taken, c.now())
+	})
+	return did, errors.Join(refused, stored)
+}
+
+// afterNotices is the item after the bus has taken notices, and whether that changes it.
+func afterNotices(i circuit.Item, taken []circuit.Notice, now time.Time) (next circuit.Item, changed bool) {
+	for _, one := range taken {
+		after, news := i.Told(one, now)
+		i = after
+		changed = changed || news
+	}
+	return i, changed
+}

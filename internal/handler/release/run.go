@@ -1,0 +1,59 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// ErrBlind is returned for a run that could not see its work.
+var ErrBlind = errors.New("neither the endpoints in trouble nor the due deliveries could be read in full")
+
+// Run does the work that there is now. It stops a tenth of its time before ctx's deadline, and leaves the
+// rest to the next run.
+//
+// It finds out what there is to do, shares its time among the kinds of work, and stores the results. Each part returns
+// its counts, and Run alone adds them up and writes them.
+func (h *Handler) Run(ctx context.Context) error {
+	began := h.Now()
+	until := h.until(ctx)
+	log := runLog{log: h.Log, metrics: h.Metrics}
+	var run counts
+	note := func(did counts) { run = log.add(ctx, run, did) }
+
+	// Replay is woken first: it works for as long as this run does, and ends before the next.
+	note(failed("waking replay", h.Wake(ctx)))
+
+	found := takeInventory(ctx, h.Circuits, h.Backlog, began.Add(h.Settings.Ahead))
+	note(found.did)
+	circuits := circuitWriter{table: h.Circuits, log: h.Log}
+	planner := planner{endpoints: h.Endpoints, circuits: circuits, settings: h.Settings, now: h.Now}
+	troubles, planned := planner.plan(ctx, found.troubled)
+	note(planned)
+
+	work := h.workers(began, found, troubles, circuits)
+	share(ctx, h.Now, until, note,
+		work.due.send, work.due.bury, work.probes.send, work.recoveries.send, work.sweeps.goOn)
+
+	end := conclusions{circuits: circuits, ends: h.Circuits, bus: h.Bus, settings: h.Settings, now: h.Now}
+	searches := slices.Concat(work.recoveries.searches, work.sweeps.searches)
+	note(end.conclude(ctx, troubles, searches, found.slowUntil))
+	note(work.due.unsent())
+
+	log.write(ctx, run, h.Now().Sub(began), found.blind)
+	if found.blind {
+		return ErrBlind
+	}
+	return nil
+}
+
+// until is the end of the run's work.
+func (h *Handler) until(ctx context.Context) time.Time {
+	now := h.Now()
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return now.Add(h.Settings.Run)
+	}
+	return deadline.Add(-deadline.Sub(now) / 10)
+}
