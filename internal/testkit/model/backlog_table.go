@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -58,15 +59,11 @@ func (b BacklogTable) ReadShard(
 func (b BacklogTable) Due(
 	ctx context.Context, shard int, until time.Time, limit int, cursor string,
 ) (due []dynamo.Due, next string, err error) {
-	type page struct {
-		due  []dynamo.Due
-		next string
-	}
-	got, err := asked(ctx, b.Process, "Query by-due", fmt.Sprint(shard), func() (p page) {
-		p.due, p.next = b.model.Backlog.Due(shard, until, limit, cursor)
+	got, err := asked(ctx, b.Process, "Query by-due", fmt.Sprint(shard), func() (p paged[dynamo.Due]) {
+		p.page, p.next, p.err = b.model.Backlog.Due(shard, until, limit, cursor)
 		return p
 	})
-	return got.due, got.next, err
+	return got.page, got.next, cmp.Or(err, got.err)
 }
 
 // BatchGet returns the items with these keys that are there.
@@ -79,7 +76,58 @@ func (b BacklogTable) BatchGet(ctx context.Context, keys []backlog.Key) (dynamo.
 	})
 }
 
-// Count counts nothing: people ask for it, no rule does.
-func (b BacklogTable) Count(context.Context, string) (dynamo.Waiting, error) {
-	return dynamo.Waiting{}, nil
+// Count counts an endpoint's items, up to a thousand.
+func (b BacklogTable) Count(ctx context.Context, endpointID string) (dynamo.Waiting, error) {
+	return asked(ctx, b.Process, "Count Backlog", endpointID, func() (w dynamo.Waiting) {
+		for k, i := range b.model.Backlog.Items {
+			if k.EndpointID == endpointID {
+				w = counted(w, i)
+			}
+		}
+		return w
+	})
 }
+
+// maxCounted is the highest count of an endpoint's items.
+const maxCounted = 1000
+
+func counted(w dynamo.Waiting, i backlog.Item) dynamo.Waiting {
+	if created := i.Message.CreatedAt; w.Oldest.IsZero() || created.Before(w.Oldest) {
+		w.Oldest = created
+	}
+	if w.Items == maxCounted {
+		w.More = true
+		return w
+	}
+	w.Items++
+	if i.Held {
+		w.Held++
+	}
+	return w
+}
+
+// Total counts all items, up to perShard of each part of the index by due time.
+func (b BacklogTable) Total(ctx context.Context, perShard int) (dynamo.Total, error) {
+	return asked(ctx, b.Process, "Query by-due", "all", func() dynamo.Total {
+		total := dynamo.Total{By: map[string]dynamo.Waiting{}}
+		for shard := range backlog.DueShards {
+			due, next, _ := b.model.Backlog.Due(shard, always, perShard, "") // of no cursor
+			total.More = total.More || next != ""
+			for n, d := range due {
+				if n == 0 && (total.NextDue.IsZero() || d.DueAt.Before(total.NextDue)) {
+					total.NextDue = d.DueAt
+				}
+				i := b.model.Backlog.Items[d.Key]
+				total.Items++
+				if i.Held {
+					total.Held++
+				}
+				total.By[d.EndpointID] = counted(total.By[d.EndpointID], i)
+			}
+		}
+		return total
+	})
+}
+
+// always is after every moment that is stored.
+var always = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)

@@ -56,7 +56,7 @@ func TestBacklog_Due_goesOnBehindAPage(t *testing.T) {
 			}
 		}
 		for cursor := ""; ; {
-			due, next := b.Due(first.DueShard(), time.Now().Add(time.Hour), 2, cursor)
+			due, next, _ := b.Due(first.DueShard(), time.Now().Add(time.Hour), 2, cursor)
 			for _, d := range due {
 				got = append(got, d.Position)
 			}
@@ -77,7 +77,7 @@ func TestBacklog_Due_hearsLater(t *testing.T) {
 		b.Lag = 3 * time.Second
 		i := waiting("msg_1", 0, 2*time.Hour)
 		found := func() int {
-			due, _ := b.Due(i.DueShard(), time.Now().Add(time.Hour), 10, "")
+			due, _, _ := b.Due(i.DueShard(), time.Now().Add(time.Hour), 10, "")
 			return len(due)
 		}
 		b.Put(i, time.Now())

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"reflect"
@@ -12,10 +13,17 @@ import (
 )
 
 // Circuits returns the store as the process calls it.
-func (p *Process) Circuits() Circuits { return Circuits{p} }
+func (p *Process) Circuits() Circuits { return Circuits{Process: p} }
 
 // Circuits is the table EndpointHealth as one process calls it (dynamo.Circuits).
-type Circuits struct{ *Process }
+type Circuits struct {
+	*Process
+
+	withoutNotices bool
+}
+
+// WithoutNotices returns the store that leaves the notices to owners as they are.
+func (c Circuits) WithoutNotices() Circuits { return Circuits{c.Process, true} }
 
 const writeHealth = "Write EndpointHealth"
 
@@ -29,25 +37,31 @@ func (c Circuits) Store(ctx context.Context, was, next circuit.Item) (circuit.It
 	m := c.model
 	got, err := asked(ctx, c.Process, writeHealth, next.EndpointID, func() stored {
 		now := m.Circuits[next.EndpointID]
-		if now.Version != was.Version {
+		if !now.Seen(was) {
 			now.TenantID, now.EndpointID = next.TenantID, next.EndpointID
-			return stored{now, sameState(now, next)}
+			return stored{now, reflect.DeepEqual(now, rounded(c.over(now, next)))} // a repeated call is no refusal
 		}
 		m.Note("%s: %s is %s", c.Name, next.EndpointID, next.State)
 		if now.State != next.State {
 			m.Turns(now, next)
 		}
-		next.HeldUntil = now.HeldUntil
-		m.setCircuit(next.EndpointID, next)
+		m.setCircuit(next.EndpointID, c.over(now, next))
+		m.listed[next.EndpointID] = true
+		if c.withoutNotices {
+			return stored{next, true}
+		}
 		return stored{m.Circuits[next.EndpointID], true}
 	})
 	return got.item, got.applied, err
 }
 
-// sameState reports whether next is stored already, but for the lease: a repeated call is no refusal.
-func sameState(now, next circuit.Item) bool {
-	now.HeldUntil, next.HeldUntil = time.Time{}, time.Time{}
-	return reflect.DeepEqual(now, rounded(next))
+// over is next with the fields of now that a change of state leaves as they are.
+func (c Circuits) over(now, next circuit.Item) circuit.Item {
+	next.HeldUntil = now.HeldUntil
+	if c.withoutNotices {
+		next.Outage, next.Pause, next.Death = now.Outage, now.Pause, now.Death
+	}
+	return next
 }
 
 // Hold stores a lease until then, unless there is a longer one.
@@ -55,13 +69,14 @@ func (c Circuits) Hold(ctx context.Context, key dynamo.EndpointKey, until, now t
 	m := c.model
 	return c.one(ctx, writeHealth, key.EndpointID, func() {
 		i := m.Circuits[key.EndpointID]
-		i.TenantID, i.EndpointID = key.TenantID, key.EndpointID
+		if !i.Grows(until) {
+			return
+		}
+		i.TenantID, i.EndpointID, i.HeldUntil = key.TenantID, key.EndpointID, until
 		if i.Version == 0 {
 			i.Version, i.Since = now.UnixNano(), now
 		}
-		if until.After(i.HeldUntil) {
-			i.HeldUntil = until
-		}
+		m.listed[key.EndpointID] = true
 		m.Note("%s: %s is held for %s", c.Name, key.EndpointID, time.Until(i.HeldUntil))
 		m.setCircuit(key.EndpointID, i)
 	})
@@ -88,7 +103,7 @@ func (c Circuits) end(
 	m := c.model
 	return asked(ctx, c.Process, writeHealth, i.EndpointID, func() bool {
 		now := m.Circuits[i.EndpointID]
-		if now.Version != i.Version || !now.HeldUntil.Equal(i.HeldUntil) {
+		if !now.Untouched(i) {
 			return again(now)
 		}
 		next := change(now)
@@ -100,70 +115,74 @@ func (c Circuits) end(
 
 // Get reads an item, strongly consistent.
 func (c Circuits) Get(ctx context.Context, endpointID string) (circuit.Item, error) {
-	return asked(ctx, c.Process, "Read EndpointHealth", endpointID, func() circuit.Item {
+	i, err := asked(ctx, c.Process, "Read EndpointHealth", endpointID, func() circuit.Item {
 		i := c.model.Circuits[endpointID]
 		i.EndpointID = endpointID
 		return i
 	})
+	return i, cmp.Or(err, c.model.readable(brokenCircuit+endpointID))
 }
 
 // All returns all items, and slow_until by tenant.
 func (c Circuits) All(ctx context.Context) (items []circuit.Item, slow map[string]time.Time, err error) {
 	m := c.model
+	var unreadable error
 	err = c.one(ctx, "Scan EndpointHealth", "", func() {
 		for _, id := range slices.Sorted(maps.Keys(m.Circuits)) {
+			if m.broken[brokenCircuit+id] {
+				unreadable = errUnreadable
+				continue
+			}
 			items = append(items, m.Circuits[id])
 		}
 		slow = maps.Clone(m.Slow)
 	})
-	if err != nil { // whoever gave up sees nothing of a late answer
+	if err != nil { // a caller that gave up sees nothing of a late answer
 		return nil, nil, err
 	}
-	return items, slow, nil
+	return items, slow, unreadable
 }
 
-// Charge moves a tenant's slow_until by d, from now where it has passed.
-func (c Circuits) Charge(ctx context.Context, tenantID string, d time.Duration, now time.Time) (time.Time, error) {
+// Trouble names the endpoints that had a state or a lease, by id, at most limit on a page.
+func (c Circuits) Trouble(
+	ctx context.Context, limit int, cursor string,
+) (keys []dynamo.EndpointKey, next string, err error) {
 	m := c.model
-	return asked(ctx, c.Process, "Charge", tenantID, func() time.Time {
-		from := m.Slow[tenantID]
-		if !from.After(now) {
-			from = now
-		}
-		m.Slow[tenantID] = from.Add(d)
-		return m.Slow[tenantID]
-	})
-}
-
-// MoveSlow raises or lowers a tenant's slow_until, if that is still a raise or a lowering.
-func (c Circuits) MoveSlow(ctx context.Context, tenantID string, from, to time.Time) error {
-	m := c.model
-	return c.one(ctx, "Charge", tenantID, func() {
-		now := m.Slow[tenantID]
-		if to.After(from) && now.Before(to) || to.Before(from) && now.After(to) {
-			m.Slow[tenantID] = to
-		}
-	})
-}
-
-// SlowUntil returns the slow_until of tenants that were ever charged.
-func (c Circuits) SlowUntil(ctx context.Context, tenantIDs []string) (map[string]time.Time, error) {
-	return asked(ctx, c.Process, "Read EndpointHealth", "tenants", func() map[string]time.Time {
-		slow := map[string]time.Time{}
-		for _, id := range tenantIDs {
-			if until, found := c.model.Slow[id]; found {
-				slow[id] = until
+	got, err := asked(ctx, c.Process, "List EndpointHealth", "", func() (p paged[string]) {
+		var listed []string
+		for id, i := range m.Circuits {
+			if m.listed[id] || i.InTrouble() {
+				listed = append(listed, id)
 			}
 		}
-		return slow
+		slices.Sort(listed)
+		return cut(listed, limit, cursor)
 	})
+	for _, id := range got.page {
+		keys = append(keys, dynamo.EndpointKey{TenantID: m.tenantOf(id), EndpointID: id})
+	}
+	return keys, got.next, cmp.Or(err, got.err)
 }
 
-// ForgetSlow removes a tenant's number that nobody has moved.
-func (c Circuits) ForgetSlow(ctx context.Context, tenantID string, until time.Time) error {
-	return c.one(ctx, "Charge", tenantID, func() {
-		if c.model.Slow[tenantID].Equal(until) {
-			delete(c.model.Slow, tenantID)
+func (m *Model) tenantOf(endpointID string) string {
+	m.Mu.Lock()
+	defer m.Mu.Unlock()
+	return m.Circuits[endpointID].TenantID
+}
+
+// MarkDeath notes a dead letter, unless one was noted since, or the endpoint is another tenant's.
+func (c Circuits) MarkDeath(ctx context.Context, key dynamo.EndpointKey, death circuit.Spell, before time.Time) error {
+	m := c.model
+	return c.one(ctx, writeHealth, key.EndpointID, func() {
+		i := m.Circuits[key.EndpointID]
+		if !i.TakesDeath(key.TenantID, before) {
+			return
 		}
+		if i.Version == 0 {
+			i.Version, i.Since = death.At.UnixNano(), death.At
+		}
+		i.TenantID, i.EndpointID, i.Death = key.TenantID, key.EndpointID, death
+		i.Version++
+		m.setCircuit(key.EndpointID, i)
 	})
 }

@@ -1,7 +1,11 @@
 package model
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
@@ -20,27 +24,38 @@ func (d Deliveries) Acknowledge(ctx context.Context, records []delivery.Record) 
 		return nil
 	}
 	return d.one(ctx, writeDeliveries, "acknowledged", func() {
+		seen := map[string]bool{}
 		for _, r := range records {
-			d.keep(r)
+			if !seen[r.DeliveryID] {
+				seen[r.DeliveryID] = true
+				r.State, r.NextAttemptAt = delivery.Acknowledged, time.Time{}
+				d.keep(r)
+			}
 		}
 	})
 }
 
 func (d Deliveries) keep(r delivery.Record) {
 	if d.model.States != nil {
-		d.model.States[r.DeliveryID] = r
+		d.model.States[r.DeliveryID] = keptRecord(r)
 	}
 }
 
-// Update records a state, unless the delivery is acknowledged or of a later life.
+// keptRecord is a record as the table keeps it: its times in milliseconds.
+func keptRecord(r delivery.Record) delivery.Record {
+	inMillis(&r.OccurredAt, &r.CreatedAt, &r.NextAttemptAt, &r.UpdatedAt)
+	return r
+}
+
+// Update records a state that replaces the stored one. One that is stored already is no refusal.
 func (d Deliveries) Update(ctx context.Context, r delivery.Record) (written bool, err error) {
 	return asked(ctx, d.Process, writeDeliveries, r.DeliveryID, func() bool {
-		old := d.model.States[r.DeliveryID]
-		written := old.State != delivery.Acknowledged && r.Replay >= old.Replay
-		if written {
-			d.keep(r)
+		stored, found := d.model.States[r.DeliveryID]
+		if found && !r.Replaces(stored) {
+			return stored == keptRecord(r)
 		}
-		return written
+		d.keep(r)
+		return true
 	})
 }
 
@@ -52,8 +67,65 @@ func (d Deliveries) Get(ctx context.Context, id string) (r delivery.Record, foun
 		}
 		return nil
 	})
-	if got == nil {
+	if err = cmp.Or(err, d.model.readable(brokenDelivery+id)); err != nil || got == nil {
 		return delivery.Record{}, false, err
 	}
-	return *got, true, err
+	return *got, true, nil
+}
+
+// Purged records that a dead letter was purged, unless the delivery has gone on since.
+func (d Deliveries) Purged(ctx context.Context, r delivery.Record) error {
+	r.State = delivery.Purged
+	_, err := d.Update(ctx, r)
+	return err
+}
+
+// BatchGet returns the records of deliveries, missing ones left out.
+func (d Deliveries) BatchGet(ctx context.Context, ids []string) (map[string]delivery.Record, error) {
+	found, err := asked(ctx, d.Process, "Read Deliveries", "many", func() map[string]delivery.Record {
+		found := map[string]delivery.Record{}
+		for _, id := range ids {
+			if r, there := d.model.States[id]; there {
+				found[id] = r
+			}
+		}
+		return found
+	})
+	for id := range found {
+		if err = cmp.Or(err, d.model.readable(brokenDelivery+id)); err != nil {
+			return nil, err
+		}
+	}
+	return found, err
+}
+
+// ListOpen returns a page of an endpoint's deliveries that are not acknowledged, the newest first.
+func (d Deliveries) ListOpen(
+	ctx context.Context, endpointID string, limit int, cursor string,
+) (records []delivery.Record, next string, err error) {
+	got, err := asked(ctx, d.Process, "List Deliveries", endpointID, func() paged[string] {
+		var open []string
+		for id, r := range d.model.States {
+			if r.EndpointID == endpointID && r.State != delivery.Acknowledged {
+				open = append(open, newest(r.CreatedAt)+" "+id)
+			}
+		}
+		slices.Sort(open)
+		return cut(open, limit, cursor)
+	})
+	if err = cmp.Or(err, got.err); err != nil {
+		return nil, "", err
+	}
+	var ids []string
+	for _, entry := range got.page {
+		_, id, _ := strings.Cut(entry, " ")
+		ids = append(ids, id)
+	}
+	all, err := d.BatchGet(ctx, ids)
+	for _, id := range ids {
+		if r, found := all[id]; found {
+			records = append(records, r)
+		}
+	}
+	return records, got.next, err
 }

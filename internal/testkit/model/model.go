@@ -73,6 +73,9 @@ type Model struct {
 	processes int
 	stopped   bool
 	unheard   map[string][]unheard // by endpoint, oldest first
+	broken    map[string]bool      // items that cannot be read, by kind and id
+	listed    map[string]bool      // endpoints that had a state or a lease, by id
+	moved     map[string]bool      // tenants that became slow, by id
 }
 
 // unheard is an item as late reads see it until then.
@@ -95,7 +98,8 @@ func New() *Model {
 		Endpoints: map[string]endpoint.Endpoint{}, Stops: map[string]endpoint.Marks{},
 		Circuits: map[string]circuit.Item{}, Slow: map[string]time.Time{}, Backlog: NewBacklog(),
 		States: map[string]delivery.Record{}, Deaths: map[Life]time.Time{},
-		Used: Usage{}, began: time.Now(), unheard: map[string][]unheard{},
+		Used: Usage{}, began: time.Now(), unheard: map[string][]unheard{}, broken: map[string]bool{},
+		listed: map[string]bool{}, moved: map[string]bool{},
 		Note: func(string, ...any) {}, Check: func() {}, Sent: func(*Queue, events.SQSMessage) {},
 		Turns: func(_, _ circuit.Item) {}, Puts: func(backlog.Item) {},
 		Received: func(*Queue, events.SQSMessage, time.Duration) {},
@@ -144,6 +148,7 @@ func (m *Model) setCircuit(id string, next circuit.Item) {
 	}
 	if next.Version == 0 {
 		delete(m.Circuits, id)
+		delete(m.listed, id)
 		return
 	}
 	m.Circuits[id] = rounded(next)
@@ -151,12 +156,10 @@ func (m *Model) setCircuit(id string, next circuit.Item) {
 
 // rounded is an item as the table keeps it: its times in milliseconds.
 func rounded(i circuit.Item) circuit.Item {
-	for _, at := range []*time.Time{
+	inMillis(
 		&i.Since, &i.HeldUntil, &i.FailingSince, &i.OutageSince, &i.Last.At, &i.ProbedAt, &i.RecoveredAt,
 		&i.Pace.Oldest, &i.Recent.Start, &i.Outage.At, &i.Outage.EndedAt, &i.Pause.At, &i.Pause.EndedAt, &i.Death.At,
-	} {
-		*at = at.UTC().Truncate(time.Millisecond)
-	}
+	)
 	return i
 }
 

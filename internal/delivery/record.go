@@ -1,0 +1,51 @@
+package delivery
+
+import "time"
+
+// State is where a delivery stands. Acknowledged is terminal.
+type State string
+
+// The delivery states (infra/docs/design.md, "Delivery states").
+const (
+	Queued       State = "queued" // only after a replay
+	Retrying     State = "retrying"
+	Waiting      State = "waiting" // in Backlog, for its schedule or for its endpoint
+	Acknowledged State = "acknowledged"
+	Dead         State = "dead"
+	Discarded    State = "discarded"
+	Purged       State = "purged" // its dead letter, by an operator
+)
+
+// Ended reports whether the life is over, and no receiver has taken it.
+func (s State) Ended() bool { return s == Dead || s == Discarded || s == Purged }
+
+// Record is the operators' view of a delivery. Attempts counts the used places of the retry schedule, the first
+// attempt included. The tags, Ref's too, name its attributes in the table Deliveries.
+type Record struct {
+	Ref
+	EventType     string    `dynamodbav:"event_type"`
+	State         State     `dynamodbav:"state"`
+	Attempts      int       `dynamodbav:"attempts"`
+	LastStatus    int       `dynamodbav:"last_status,omitempty"` // HTTP status of the last attempt, 0 for none
+	Reason        Reason    `dynamodbav:"reason,omitempty"`
+	DurationMS    int64     `dynamodbav:"duration_ms"`               // the last attempt, milliseconds
+	NextAttemptAt time.Time `dynamodbav:"next_attempt_at,omitempty"` // zero when none is planned
+	UpdatedAt     time.Time `dynamodbav:"changed_at"`
+}
+
+// Replaces reports whether the record may be stored in place of another of the same delivery. It is the rule of the
+// table Deliveries: duplicates, which come in any order, take nothing back. The conditions of package dynamo and the
+// model of the tests follow it, and infra/docs/design.md, "Delivery states", has its table.
+func (r Record) Replaces(stored Record) bool {
+	switch {
+	case r.State == Acknowledged:
+		return true
+	case stored.State == Acknowledged:
+		return false
+	case r.State == Purged: // what became of the delivery since its death stays
+		return stored.State == Dead && r.Replay == stored.Replay
+	case r.Replay != stored.Replay:
+		return r.Replay > stored.Replay
+	}
+	return r.Attempts >= stored.Attempts && !stored.State.Ended()
+}

@@ -1,0 +1,96 @@
+// Package storetest is the contract of Herald's stores: for each store the promises that the handlers stand on, as
+// tests that take any backend.
+//
+// It promises that a backend which passes behaves, call by call, as the tables in DynamoDB do: what replaces what, what
+// only grows, what a lost answer means, the order and the pages of lists, and rows that cannot be read. Package model
+// passes it, and package dynamo on each engine. It never looks behind a store: what only DynamoDB has, such as the
+// number of calls, consistent reads and unprocessed rests, is tested there.
+package storetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+)
+
+// Backend is an empty set of tables.
+type Backend struct {
+	Circuits       Circuits
+	WithoutNotices interface { // the circuits as deliver has them
+		Store(ctx context.Context, was, next circuit.Item) (stored circuit.Item, applied bool, err error)
+	}
+	Backlog    Backlog
+	Deliveries Deliveries
+
+	// Unheard runs do, and loses every answer to a write in it: the write happens, and its caller hears of a fault.
+	Unheard func(do func())
+	Breaker Breaker
+}
+
+// Breaker makes stored items unreadable, as those of a later release are.
+type Breaker interface {
+	BreakCircuit(endpointID string)
+	BreakWaiting(key backlog.Key)
+	BreakDelivery(id string)
+}
+
+// Promise is one promise of a store.
+type Promise struct {
+	Name  string
+	Holds func(t testing.TB, b Backend)
+}
+
+// Promises are all promises, by store.
+func Promises() map[string][]Promise {
+	return map[string][]Promise{
+		"Circuits": circuitPromises, "Slow": slowPromises, "Backlog": backlogPromises, "Deliveries": deliveryPromises,
+	}
+}
+
+// Run tests every promise on an empty backend each.
+func Run(t *testing.T, open func(t *testing.T) Backend) {
+	t.Helper()
+	for store, promises := range Promises() {
+		for _, p := range promises {
+			t.Run(store+"/"+p.Name, func(t *testing.T) { p.Holds(t, open(t)) })
+		}
+	}
+}
+
+// at is a moment as the tables keep it: to the millisecond.
+var at = time.Date(2026, 2, 3, 4, 5, 6, 789e6, time.UTC)
+
+// again makes a write whose answer is lost, and then once more: the second must be answered as the first would have
+// been.
+func again(t testing.TB, b Backend, write func() error) {
+	t.Helper()
+	b.Unheard(func() {
+		if write() == nil {
+			t.Error("the caller of a write whose answers were lost heard nothing of it")
+		}
+	})
+	if err := write(); err != nil {
+		t.Errorf("asked again: %v", err)
+	}
+}
+
+// pages reads a list page by page. A page may be empty, and is never longer than limit.
+func pages[T any](t testing.TB, limit int, read func(cursor string) (page []T, next string, err error)) (all []T) {
+	t.Helper()
+	for cursor, first := "", true; first || cursor != ""; first = false {
+		page, next, err := read(cursor)
+		if err != nil || len(page) > limit {
+			t.Fatalf("a page of %d, %v", len(page), err)
+		}
+		all, cursor = append(all, page...), next
+	}
+	return all
+}
+
+func key(endpointID string) dynamo.EndpointKey {
+	return dynamo.EndpointKey{TenantID: "acme", EndpointID: endpointID}
+}
