@@ -73,13 +73,15 @@ type Progress struct {
 	Refused map[string]int `dynamodbav:"refused,omitempty"` // by reason
 	Failed  map[string]int `dynamodbav:"failed,omitempty"`  // by reason, given up after MaxTries
 
-	Pages     int       `dynamodbav:"pages"`              // that were stored
-	Pending   []string  `dynamodbav:"pending,omitempty"`  // ids that were taken up and have no result
-	Tries     int       `dynamodbav:"tries,omitempty"`    // of the pending ids
-	Cursor    string    `dynamodbav:"cursor,omitempty"`   // behind the ids taken up
-	Listed    bool      `dynamodbav:"listed,omitempty"`   // nothing is left behind the cursor
-	WayFrom   time.Time `dynamodbav:"way_from,omitempty"` // beginning of a job's way through rejected events
+	Pages     int       `dynamodbav:"pages"`             // that were stored
+	Pending   []string  `dynamodbav:"pending,omitempty"` // ids that were taken up and have no result
+	Tries     int       `dynamodbav:"tries,omitempty"`   // of the pending ids
+	Cursor    string    `dynamodbav:"cursor,omitempty"`  // behind the ids taken up
+	Listed    bool      `dynamodbav:"listed,omitempty"`  // nothing is left behind the cursor
 	UpdatedAt time.Time `dynamodbav:"updated_at"`
+
+	// Since when a publishing job goes on behind the rejected events that it has passed. They are hidden from it.
+	HiddenSince time.Time `dynamodbav:"hidden_since,omitempty"`
 }
 
 // MaxTries bounds the tries of a page whose replays meet faults of ours, or are held by another replay. Each try is a
@@ -189,9 +191,10 @@ func ID(token string) string {
 // MaxFailures is how many events that cannot be published are listed with their reasons.
 const MaxFailures = 100
 
-// Way is how long a job goes on behind the rejected events that it has passed. An invocation passes 10,000 of them
-// or more, and a queue hides at most 120,000: a way meets the end of every queue.
-const Way = 15 * time.Minute
+// HideFor is how long the rejected events that a job has passed stay hidden. Until then, its next invocations go on
+// behind them. An invocation passes at least 10,000 events, one begins each minute, and SQS hides at most 120,000
+// messages of a queue. So a job reaches the end of every queue before the first events show again.
+const HideFor = 15 * time.Minute
 
 // LooksOver is how long a publishing job waits after it was started or resumed. Looks at rejected events hide them, and
 // are refused from then on: by then, all that were under way are over, and nothing of them is hidden.
@@ -209,7 +212,7 @@ func (j Job) WaitsFor(other Job, now time.Time) bool {
 	before := other.StartedAt.Compare(j.StartedAt)
 	first := other.State == Running && (before < 0 || before == 0 && other.ID < j.ID)
 	hides := other.Pages > 1 || other.Pages == 1 && other.State != Done
-	return first || hides && now.Sub(other.UpdatedAt) < Way
+	return first || hides && now.Sub(other.UpdatedAt) < HideFor
 }
 
 // Swept is the result of a run through rejected events.
@@ -220,12 +223,13 @@ type Swept struct {
 	Complete  bool      // nothing is left to do
 }
 
-// Sweep counts a run through rejected events, which goes on where the last one ended. A way that begins anew meets
-// the refused events again, so the last one counts.
+// Sweep counts a run through rejected events. It goes on behind the last one while the events of the first are hidden.
+// A minute before they show again, the job begins anew at the head of the queue. It meets the refused events again
+// there, so their earlier counts are dropped.
 func (p Progress) Sweep(s Swept) (Progress, Page) {
 	p.Refused = maps.Collect(maps.All(p.Refused)) // a copy, never nil
-	if s.Begun.Sub(p.WayFrom) >= Way-time.Minute {
-		p.WayFrom = s.Begun
+	if s.Begun.Sub(p.HiddenSince) >= HideFor-time.Minute {
+		p.HiddenSince = s.Begun
 		p.Pages = 0
 		p.Refused = map[string]int{}
 	}

@@ -92,7 +92,7 @@ func TestProgress_forgetsAndRepeatsNothing(t *testing.T) {
 	})
 }
 
-// A run goes on behind the last one; a way that begins anew meets what is refused again.
+// A run goes on behind the last one. One that begins anew at the head of the queue meets refused events again.
 func TestProgress_Sweep_countsWhatAWayMeets(t *testing.T) {
 	begun := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 	refused := func(ids ...string) (all []Failure) {
@@ -103,14 +103,15 @@ func TestProgress_Sweep_countsWhatAWayMeets(t *testing.T) {
 	}
 	p, page := Progress{}.Sweep(Swept{Begun: begun, Published: 3, Refused: refused("1", "2")})
 	p, second := p.Sweep(Swept{Begun: begun.Add(13 * time.Minute), Published: 1, Refused: refused("3")})
-	want := Progress{Done: 4, Pages: 2, Refused: map[string]int{ReasonInvalidEvent: 3}, WayFrom: begun}
+	want := Progress{Done: 4, Pages: 2, Refused: map[string]int{ReasonInvalidEvent: 3}, HiddenSince: begun}
 	if diff := cmp.Diff(want, p) + cmp.Diff(Page{Number: 1, Failures: refused("1", "2")}, page) +
 		cmp.Diff(Page{Number: 2, Failures: refused("3")}, second); diff != "" {
 		t.Errorf("on the way (-want +got)\n%s", diff)
 	}
 	p, page = p.Sweep(Swept{Begun: begun.Add(14 * time.Minute), Published: 4, Refused: refused("2"), Complete: true})
 	want = Progress{
-		Done: 8, Pages: 1, Refused: map[string]int{ReasonInvalidEvent: 1}, Listed: true, WayFrom: begun.Add(14 * time.Minute),
+		Done: 8, Pages: 1, Refused: map[string]int{ReasonInvalidEvent: 1}, Listed: true,
+		HiddenSince: begun.Add(14 * time.Minute),
 	}
 	if diff := cmp.Diff(want, p) + cmp.Diff(Page{Number: 1, Failures: refused("2")}, page); diff != "" || !p.Finished() {
 		t.Errorf("anew (-want +got)\n%s", diff)

@@ -180,12 +180,13 @@ func (e Event) Selected(s job.Selector) bool {
 		!e.SentAt.Before(s.Since) && (s.Until.IsZero() || e.SentAt.Before(s.Until))
 }
 
-// TenantOf is the tenant that an event names, "" for none: it may be no event at all.
+// TenantOf is the tenant that an event names, "" for none. The message may be no event at all, and its field may hold
+// anything.
 func TenantOf(e Event) string {
 	var named struct {
 		TenantID string `json:"tenant_id"`
 	}
-	if err := json.Unmarshal([]byte(e.Body), &named); err != nil {
+	if err := json.Unmarshal([]byte(e.Body), &named); err != nil || !event.ValidTenantID(named.TenantID) {
 		return ""
 	}
 	return named.TenantID

@@ -4,17 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
-
-// Erasure counts and deletes a tenant's items, a page of a kind at a time, in the order of the kinds (dynamo.Erasure).
-type Erasure interface {
-	Page(ctx context.Context, tenantID, place string, dryRun bool) (kind string, count int, next string, err error)
-}
 
 // The bounds of one request. The page under way when one is reached is finished.
 const (
@@ -24,21 +20,37 @@ const (
 
 type eraseRequest struct {
 	TenantID string `json:"tenant_id"`
-	Confirm  string `json:"confirm"`
-	Reason   string `json:"reason"`
-	DryRun   bool   `json:"dry_run"`
-	Cursor   string `json:"cursor"`
+
+	// Must repeat the tenant's id: an erasure cannot be undone.
+	Confirm string `json:"confirm"`
+
+	// Why the tenant is erased, for the audit log.
+	Reason string `json:"reason"`
+	DryRun bool   `json:"dry_run"`
+
+	// Of the answer to the request before. Requests with another tenant or another dry_run have other cursors.
+	Cursor string `json:"cursor"`
 }
 
 // Erased is the answer of a request, about its own part.
 type Erased struct {
-	Counts     map[string]int `json:"counts"`      // by kind
-	NextCursor *string        `json:"next_cursor"` // null at the end
+	// By kind.
+	Counts map[string]int `json:"counts"`
+
+	// Null where nothing is left.
+	NextCursor *string `json:"next_cursor"`
+}
+
+// eraser erases tenants: first the items that a tenant's id finds, then unreadable dead letters.
+type eraser struct {
+	items      Erasure
+	unreadable sealedWhole
+	now        func() time.Time
 }
 
 // erase deletes a part of a tenant's items. A request that breaks off is made again, with its cursor or from the
 // beginning.
-func (h *Handler) erase(ctx context.Context, call *operator.Call, req eraseRequest) (Erased, error) {
+func (e eraser) erase(ctx context.Context, call *operator.Call, req eraseRequest) (Erased, error) {
 	if err := req.check(); err != nil {
 		return Erased{}, err
 	}
@@ -56,14 +68,15 @@ func (h *Handler) erase(ctx context.Context, call *operator.Call, req eraseReque
 			return Erased{}, err
 		}
 	}
-	counts, place, err := h.eraseSome(ctx, call, req, place)
+	counts, left, err := e.some(ctx, call, req, place)
 	call.Note(slog.Any("results", counts))
 	if err != nil {
 		return Erased{}, err
 	}
-	return Erased{Counts: counts, NextCursor: operator.NextCursor(filter, place)}, nil
+	return Erased{Counts: counts, NextCursor: operator.NextCursor(filter, left)}, nil
 }
 
+// check refuses a request without its tenant or its confirmation.
 func (req eraseRequest) check() error {
 	if err := operator.Required("tenant_id", req.TenantID); err != nil {
 		return err
@@ -74,20 +87,46 @@ func (req eraseRequest) check() error {
 	return operator.CheckReason(req.Reason)
 }
 
-// eraseSome erases from a place until a bound is reached, and returns the place of what is left, "" for nothing.
-func (h *Handler) eraseSome(
+// some erases from a place until a bound is reached, and returns the place of what is left, "" for nothing.
+func (e eraser) some(
 	ctx context.Context, call *operator.Call, req eraseRequest, place string,
 ) (counts map[string]int, left string, err error) {
 	counts = map[string]int{}
 	for done := 0; ; {
-		kind, count, next, err := h.erasePage(ctx, req, place)
+		p, err := e.page(ctx, req, place)
 		if err != nil {
 			return counts, "", err
 		}
-		counts[kind] += count
-		done += count
-		if place = next; place == "" || done >= maxErased || h.Now().Sub(call.Now) >= eraseTime || late(ctx) {
+		counts[p.kind] += p.count
+		done += p.count
+		place = p.next
+		if place == "" || done >= maxErased || e.now().Sub(call.Now) >= eraseTime || outOfTime(ctx) {
 			return counts, place, nil
 		}
 	}
+}
+
+// erasedPage is a page of items of one kind that were counted or deleted.
+type erasedPage struct {
+	kind  string
+	count int
+
+	// The place of the next page, "" for none.
+	next string
+}
+
+// page counts or deletes the page at a place. A place in unreadable dead letters begins with their kind.
+func (e eraser) page(ctx context.Context, req eraseRequest, place string) (erasedPage, error) {
+	if cursor, ok := strings.CutPrefix(place, kindUnreadable+" "); ok {
+		count, next, err := e.unreadable.erase(ctx, req.TenantID, cursor, req.DryRun)
+		if next != "" {
+			next = kindUnreadable + " " + next
+		}
+		return erasedPage{kindUnreadable, count, next}, err
+	}
+	kind, count, next, err := e.items.Page(ctx, req.TenantID, place, req.DryRun)
+	if err == nil && next == "" {
+		next = kindUnreadable + " "
+	}
+	return erasedPage{kind, count, next}, err
 }

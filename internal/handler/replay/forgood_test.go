@@ -44,7 +44,7 @@ func TestHandler_deletesForGoodOnlyByItsAlias(t *testing.T) {
 		for _, behind := range []string{
 			"", ":live", ":$LATEST", ":7", ":Delete", ":deletes", ":delete:delete", "-delete", "none", ":delete",
 		} {
-			w := newWorld(letter(t, nil))
+			w := newWorld(deadLetter(t, nil))
 			w.rejected = []rejected.Event{{MessageID: "m1", Body: good}}
 			w.jobs["job_purges"] = job.Job{ID: "job_purges", Act: job.Purge, State: job.Running}
 			w.jobs["job_purged"] = job.Job{ID: "job_purged", Act: job.Purge, State: job.Stopped}

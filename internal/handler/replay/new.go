@@ -15,7 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
 
-// Settings are the function's environment variables.
+// Settings are the function's environment variables. Replay has a name of every table, since it erases tenants.
 type Settings struct {
 	AuditLogGroup            string `env:"AUDIT_LOG_GROUP,notEmpty"`
 	ApiKeysTable             string `env:"API_KEYS_TABLE,notEmpty"`
@@ -35,7 +35,8 @@ type Settings struct {
 // Config holds New's arguments.
 type Config = config.Function[Settings]
 
-// New returns the handler on the AWS resources that the settings name.
+// New returns the handler on the AWS resources that the settings name. Of an endpoint it reads what decides about a
+// delivery, and no secret: its role may read no more.
 func New(c Config) *Handler {
 	s, tables, queues := c.Settings, dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
 	return &Handler{

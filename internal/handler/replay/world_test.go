@@ -94,7 +94,7 @@ func deaths(t *testing.T, n int) []deadletter.Record {
 	t.Helper()
 	records := make([]deadletter.Record, n)
 	for i := range records {
-		r := letter(t, nil)
+		r := deadLetter(t, nil)
 		r.EventID = "evt_" + strconv.Itoa(i)
 		r.DeliveryID = delivery.ID("acme", r.EventID, "webhook_1", delivery.ContentOf([]byte(body)))
 		r.DiedAt = at.Add(time.Duration(i) * time.Millisecond)
@@ -205,11 +205,11 @@ const body = `{"type":"user.deleted","data":{}}`
 // good is an event that this version takes.
 const good = `{"tenant_id":"acme","type":"user.created","data":{"userId":"user_1"}}`
 
-// deliveryID is that of letter.
+// deliveryID is that of deadLetter.
 var deliveryID = delivery.ID("acme", "evt", "webhook_1", delivery.ContentOf([]byte(body)))
 
-// letter is a dead letter of webhook_1, changed after it was sealed.
-func letter(t *testing.T, change func(*deadletter.Record)) deadletter.Record {
+// deadLetter is a dead letter of webhook_1, changed after it was sealed.
+func deadLetter(t *testing.T, change func(*deadletter.Record)) deadletter.Record {
 	t.Helper()
 	r := seal(t, deadletter.Record{
 		Ref: delivery.Ref{

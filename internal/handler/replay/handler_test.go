@@ -57,7 +57,7 @@ func TestHandler_namesTheFieldAtFault(t *testing.T) {
 		erased + `,"cursor":"` + *dryRun.NextCursor + `"`:                     "cursor",
 		erase + `"acme","dry_run":true,"cursor":"bm90IGEgY3Vyc29yIGF0IGFsbA"`: "cursor",
 	} {
-		w := newWorld(letter(t, nil))
+		w := newWorld(deadLetter(t, nil))
 		w.rejected = []rejected.Event{{MessageID: "1", EventID: "evt_1", Body: "{}"}}
 		got := w.refused(t, `{"operator":"ann","action":"`+fields+`}`)
 		if !strings.HasSuffix(got, " "+field) || len(w.steps)+len(w.jobs) > 0 || len(w.rejected) != 1 {
@@ -67,7 +67,7 @@ func TestHandler_namesTheFieldAtFault(t *testing.T) {
 }
 
 func TestHandler_Function_startsNothingThatTimeDoesNotReach(t *testing.T) {
-	w := newWorld(letter(t, nil))
+	w := newWorld(deadLetter(t, nil))
 	ctx, cancel := context.WithTimeout(t.Context(), reserve-time.Second)
 	defer cancel()
 	id, notStarted := `"`+deliveryID+`"`, `"delivery_id":"`+deliveryID+`","result":"not_started"`
@@ -85,7 +85,7 @@ func TestHandler_Function_startsNothingThatTimeDoesNotReach(t *testing.T) {
 
 func TestHandler_leavesAnotherTenantsDeadLetters(t *testing.T) {
 	for _, fields := range []string{`deliveries"`, `purge","confirm":true`} {
-		w := newWorld(letter(t, nil))
+		w := newWorld(deadLetter(t, nil))
 		request := `{"operator":"ann","tenant_id":"other","delivery_ids":["` + deliveryID + `"],"action":"` + fields + "}"
 		got := ask[Results](t, w, request).Data
 		if diff := cmp.Diff([]Result{{deliveryID, "refused", "tenant_mismatch"}}, got); diff != "" || len(w.steps) > 0 {
@@ -95,7 +95,7 @@ func TestHandler_leavesAnotherTenantsDeadLetters(t *testing.T) {
 }
 
 func TestHandler_purge_isForGood(t *testing.T) {
-	w := newWorld(letter(t, nil))
+	w := newWorld(deadLetter(t, nil))
 	request := fmt.Sprintf(`{"action":"purge","operator":"ann","delivery_ids":["%s","msg_2","%[1]s"],"confirm":true}`,
 		deliveryID)
 	for _, want := range []string{"purged", "not_found"} {

@@ -62,7 +62,7 @@ func TestHandler_startJob_surveysAndStartsOnce(t *testing.T) {
 func TestHandler_startJob_readsEachEndpointOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const some = 3 * chunk
-		w := newStore(t, surveyPage+1)
+		w := newStore(t, previewPage+1)
 		for n, id := range w.order {
 			r := w.letters[id]
 			r.EndpointID = fmt.Sprint("webhook_", n%some)
@@ -72,7 +72,7 @@ func TestHandler_startJob_readsEachEndpointOnce(t *testing.T) {
 			w.letters[id] = r
 		}
 		request := startReplay + `,"dry_run":true}`
-		if got := ask[Survey](t, w, request); got.Selected != surveyPage+1 || w.reads != some {
+		if got := ask[Survey](t, w, request); got.Selected != previewPage+1 || w.reads != some {
 			t.Errorf("%d reads for %+v", w.reads, got)
 		}
 		w.reads, w.endpoints = 0, nil

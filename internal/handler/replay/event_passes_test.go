@@ -1,13 +1,18 @@
 package replay
 
 import (
+	"context"
+	"log/slog"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/herald-webhooks/herald/internal/job"
+	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
 
@@ -23,16 +28,20 @@ func eventsOf(n int, tenant func(n int) string) []rejected.Event {
 }
 
 // A sweep may discard: where it is given no ids, it selects nothing.
-func TestSweep_split_selectsAllOnlyWhereItIsTold(t *testing.T) {
-	for _, all := range []bool{false, true} {
-		s := &sweep{all: all, invalid: true}
-		if _, selected := s.split(eventsOf(1, strconv.Itoa)); (len(selected) > 0) != all {
-			t.Errorf("all: %v, selected %v", all, selected)
-		}
+func TestNamedEvents_answer_selectsOnlyWhatIsNamed(t *testing.T) {
+	w := newWorld()
+	w.rejected = eventsOf(3, strconv.Itoa)
+	acted := sweep{invalid: true, act: func(_ context.Context, events []rejected.Event) []outcome {
+		return outcomes(resultDiscarded, "", events...)
+	}}
+	n := namedEvents{events: eventQueue{queue: w, log: slog.New(slog.DiscardHandler)}}
+	got, err := n.answer(t.Context(), &operator.Call{}, nil, acted)
+	if diff := cmp.Diff(RejectedResults{Data: []RejectedResult{}, Complete: true}, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 }
 
-// More events than the rate allows in an invocation stay on the queue, and the job ends all the same.
+// More events than the rate allows in an invocation stay on the queue, and still the job ends.
 func TestHandler_workJobs_passesRefusedEventsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, all := newStore(t, 0), eventsOf(3000, func(int) string { return "acme" })
@@ -48,7 +57,7 @@ func TestHandler_workJobs_passesRefusedEventsAtOnce(t *testing.T) {
 }
 
 // A queue that no invocation passes in one go is passed by several: each goes on behind the last, and the end is met.
-// Meanwhile a second job waits: what one passes is hidden from the others until all of it is back.
+// A second job waits until then: what one passes is hidden from the others until all of it is back.
 func TestHandler_workJobs_publishesForOneJobAtATimeAndGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, all := newStore(t, 0), eventsOf(10_000, func(n int) string { return []string{"acme", "other"}[n%2] })
@@ -69,7 +78,8 @@ func TestHandler_workJobs_publishesForOneJobAtATimeAndGoesOn(t *testing.T) {
 		}
 		w.rejected = all
 		second, _ := w.finish(t, "u")
-		if waited := second.WayFrom.Sub(first.UpdatedAt); second.Refused["invalid_event"] != 5000 || waited < job.Way {
+		waited := second.HiddenSince.Sub(first.UpdatedAt)
+		if second.Refused["invalid_event"] != 5000 || waited < job.HideFor {
 			t.Errorf("begun after %s: %+v", waited, second.Progress)
 		}
 	})

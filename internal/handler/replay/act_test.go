@@ -22,12 +22,12 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-func TestRun_some_namesTheReasonOfARefusal(t *testing.T) {
+func TestActs_do_namesTheReasonOfARefusal(t *testing.T) {
 	unreadable := func(r *deadletter.Record) { // has neither tenant nor endpoint
 		r.Ref, r.Reason = delivery.Ref{DeliveryID: "unreadable_1"}, delivery.ReasonUnreadable
 	}
 	sealed := func(id string, reason delivery.Reason) deadletter.Sealed {
-		other := letter(t, nil)
+		other := deadLetter(t, nil)
 		other.DeliveryID, other.Reason = id, reason
 		return seal(t, other).Sealed
 	}
@@ -52,15 +52,15 @@ func TestRun_some_namesTheReasonOfARefusal(t *testing.T) {
 		"of what was not read":  {func(r *deadletter.Record) { r.Sealed = unread }, "unopenable"},
 		"as if it had failed":   {func(r *deadletter.Record) { r.Reason = delivery.ReasonHTTP5xx }, "unopenable"},
 	} {
-		w := newWorld(letter(t, row.change))
+		w := newWorld(deadLetter(t, row.change))
 		tenantID := "acme"
 		if name == "an unreadable message" {
 			tenantID = ""
 		}
-		r := w.handler().runFor(&operator.Call{}, job.Replay, tenantID)
-		r.now = at.Add(deadletter.StaleClaim - 1)
+		w.now = func() time.Time { return at.Add(deadletter.StaleClaim - 1) }
+		asked := job.Job{Act: job.Replay, Selector: job.Selector{TenantID: tenantID}}
 		for id := range w.letters {
-			got := r.some(t.Context(), []string{id})[0]
+			got := w.handler().acts().do(t.Context(), &operator.Call{}, asked, []string{id})[0]
 			if got.Result != "refused" || got.Reason != row.want || w.steps != nil {
 				t.Errorf("%s is %s as %q, want %q; %v", name, got.Result, got.Reason, row.want, w.steps)
 			}
@@ -68,7 +68,7 @@ func TestRun_some_namesTheReasonOfARefusal(t *testing.T) {
 	}
 }
 
-func TestRun_some_refusesToPurgeWhatAReplayHoldsAndWhatItsJobDidNotSelect(t *testing.T) {
+func TestActs_do_refusesToPurgeWhatAReplayHoldsAndWhatItsJobDidNotSelect(t *testing.T) {
 	selected := job.Selector{TenantID: "acme", Status: "dead", Until: at.Add(1)}
 	dead := job.Job{ID: "job_1", Act: job.Purge, Selector: selected}
 	for _, row := range []struct {
@@ -81,8 +81,8 @@ func TestRun_some_refusesToPurgeWhatAReplayHoldsAndWhatItsJobDidNotSelect(t *tes
 		{func(r *deadletter.Record) { r.Status = deadletter.Replayed }, dead, "no_longer_selected"},
 		{func(r *deadletter.Record) { r.DiedAt = at.Add(1) }, dead, "no_longer_selected"},
 	} {
-		w := newWorld(letter(t, row.change))
-		got := w.handler().runOf(&operator.Call{}, row.of).some(t.Context(), w.order)
+		w := newWorld(deadLetter(t, row.change))
+		got := w.handler().acts().do(t.Context(), &operator.Call{}, row.of, w.order)
 		if diff := cmp.Diff([]Result{{deliveryID, "refused", row.want}}, got); diff != "" || w.steps != nil {
 			t.Errorf("did %v (-want +got):\n%s", w.steps, diff)
 		}
@@ -90,8 +90,8 @@ func TestRun_some_refusesToPurgeWhatAReplayHoldsAndWhatItsJobDidNotSelect(t *tes
 }
 
 func TestHandler_deliveries_answersInTheOrderOfTheIDs(t *testing.T) {
-	tried := letter(t, func(r *deadletter.Record) { r.Attempts, r.LastStatus, r.ReplayCount = 10, 503, 1 })
-	w := newWorld(tried, letter(t, func(r *deadletter.Record) { r.DeliveryID = "moved" }))
+	tried := deadLetter(t, func(r *deadletter.Record) { r.Attempts, r.LastStatus, r.ReplayCount = 10, 503, 1 })
+	w := newWorld(tried, deadLetter(t, func(r *deadletter.Record) { r.DeliveryID = "moved" }))
 	got := w.ask(t, `{"action":"deliveries","operator":"ann","delivery_ids":["none","`+deliveryID+`","moved","broken"]}`)
 	want := `{"data":[{"delivery_id":"none","result":"not_found","reason":""},` +
 		`{"delivery_id":"` + deliveryID + `","result":"replayed","reason":""},` +
@@ -140,7 +140,7 @@ func (underWay) Update(context.Context, delivery.Record) (bool, error) { return 
 
 func (underWay) Purged(context.Context, delivery.Record) error { return errAWS }
 
-func TestRun_some_endsWhatIsNotSent(t *testing.T) {
+func TestActs_do_endsWhatIsNotSent(t *testing.T) {
 	for name, row := range map[string]struct {
 		given func(w *world, h *Handler)
 		want  string
@@ -159,7 +159,7 @@ func TestRun_some_endsWhatIsNotSent(t *testing.T) {
 			`"result":"failed","reason":"not_sent"`, []string{"claim by ann", "write queued", "write dead", "end dead"},
 		},
 	} {
-		w := newWorld(letter(t, nil))
+		w := newWorld(deadLetter(t, nil))
 		h := w.handler()
 		row.given(w, h)
 		const request = `{"action":"deliveries","operator":"ann","delivery_ids":["`
@@ -273,7 +273,7 @@ func TestHandler_changesNothingThatCannotBeAudited(t *testing.T) {
 		{"stop_job", `"job_id":"running"`, testkit.Internal},
 		{"resume_job", `"job_id":"stopped"`, testkit.Internal},
 	} {
-		w := newWorld(letter(t, nil))
+		w := newWorld(deadLetter(t, nil))
 		w.unaudited, w.rejected = true, []rejected.Event{{MessageID: "1", EventID: "evt", Body: good}}
 		w.jobs["running"] = job.Job{ID: "running", State: job.Running}
 		w.jobs["stopped"] = job.Job{ID: "stopped", State: job.Stopped}

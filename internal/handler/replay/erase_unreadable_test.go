@@ -61,7 +61,7 @@ func TestHandler_erase_findsUnreadableLettersByTheirSealedTenant(t *testing.T) {
 		changed.Sealed.Attributes = []byte("changed")
 		letters := []deadletter.Record{
 			unreadable(t, "other", "tenant_id", "other"), unreadable(t, "none"), changed,
-			unreadable(t, "names", "event_id", "acme", "tenant", "acme"), letter(t, nil),
+			unreadable(t, "names", "event_id", "acme", "tenant", "acme"), deadLetter(t, nil),
 		}
 		others := len(letters)
 		for n := range 2 * openedAtOnce {

@@ -193,7 +193,7 @@ func TestHandler_workJobs_publishesRejectedEvents(t *testing.T) {
 		w.wake(t)
 		done := w.jobs[job.ID("t")]
 		if done.State != job.Done || done.Done != 2 || done.Refused["invalid_event"] != 1 || len(w.restored) != 2 ||
-			w.hidden != job.Way {
+			w.hidden != job.HideFor {
 			t.Errorf("%+v, returned %v, hidden for %s", done, w.restored, w.hidden)
 		}
 		if diff := cmp.Diff([]job.Failure{{ID: "2", Refused: true, Reason: "invalid event: type: is required"}},

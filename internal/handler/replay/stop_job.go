@@ -1,0 +1,60 @@
+package replay
+
+import (
+	"context"
+
+	"github.com/herald-webhooks/herald/internal/audit"
+	"github.com/herald-webhooks/herald/internal/job"
+	"github.com/herald-webhooks/herald/internal/operator"
+)
+
+type jobRequest struct {
+	JobID string `json:"job_id"`
+}
+
+// stopper stops and resumes jobs.
+type stopper struct{ jobs OrderedJobs }
+
+// stop stops a job after its current page.
+func (s stopper) stop(ctx context.Context, call *operator.Call, req jobRequest) (operator.Job, error) {
+	return s.set(ctx, call, req, job.Stopped)
+}
+
+// resume lets a stopped job go on where it was.
+func (s stopper) resume(ctx context.Context, call *operator.Call, req jobRequest) (operator.Job, error) {
+	return s.set(ctx, call, req, job.Running)
+}
+
+// codeJobDone refuses to stop or resume a job that is done.
+const codeJobDone = "job_done"
+
+var errJobDone = operator.Refuse(codeJobDone, "job_id", "the job is done")
+
+// set gives a job another state, unless it is done or has that state already. To resume a purge is to delete for good.
+func (s stopper) set(
+	ctx context.Context, call *operator.Call, req jobRequest, to job.State,
+) (operator.Job, error) {
+	j, err := operator.Find(ctx, call, "job_id", req.JobID, s.jobs.Get, "no job has this id")
+	if err != nil {
+		return operator.Job{}, err
+	}
+	switch j.State {
+	case to:
+		return operator.ShowJob(j), nil
+	case job.Done:
+		return operator.Job{}, errJobDone
+	}
+	if to == job.Running && j.Act == job.Purge {
+		if err := byAlias(ctx); err != nil {
+			return operator.Job{}, err
+		}
+	}
+	if err := call.Audit(ctx, audit.Line{JobID: j.ID, TenantID: j.Selector.TenantID}); err != nil {
+		return operator.Job{}, err
+	}
+	stored, changed, err := s.jobs.SetState(ctx, j, to, call.Operator, call.Now)
+	if err == nil && !changed { // it was done in between
+		err = errJobDone
+	}
+	return operator.ShowJob(stored), err
+}
