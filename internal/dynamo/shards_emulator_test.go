@@ -160,7 +160,7 @@ func (r rig) openDeliveries(limit int) (rows []row) {
 	return rows
 }
 
-// fullPages is pages of a list that has full ones but for the last.
+// fullPages is pages of a list of which all but the last are full.
 func fullPages[T any](t *testing.T, limit int, read func(cursor string) ([]T, string, error)) []T {
 	t.Helper()
 	return pages(t, limit, func(cursor string) ([]T, string, error) {
