@@ -38,8 +38,9 @@ func shown(t *testing.T, tpl template, s settings) (all []alarms.Metric) {
 var documented = map[string]string{
 	"AWS/SQS": "ApproximateAgeOfOldestMessage ApproximateNumberOfMessagesNotVisible ApproximateNumberOfMessagesVisible " +
 		"NumberOfEmptyReceives NumberOfMessagesDeleted NumberOfMessagesReceived NumberOfMessagesSent",
-	"AWS/Lambda":   "ConcurrentExecutions Duration Errors Invocations Throttles",
-	"AWS/DynamoDB": "ConsumedReadCapacityUnits ConsumedWriteCapacityUnits ThrottledRequests",
+	"AWS/Lambda": "ConcurrentExecutions Duration Errors Invocations Throttles",
+	"AWS/DynamoDB": "ConsumedReadCapacityUnits ConsumedWriteCapacityUnits ReadThrottleEvents ThrottledRequests " +
+		"WriteThrottleEvents",
 }
 
 // Those of Herald's own are proved by TestAlarms_onEveryDay.
@@ -93,6 +94,34 @@ func TestTheAuditLogsQueryNamesFieldsOfItsLines(t *testing.T) {
 	for _, name := range queried(t, load(t))["OperatorsQuery"] {
 		if !slices.Contains(fields, name) {
 			t.Errorf("no line of the audit log has %s", name)
+		}
+	}
+}
+
+// Throttles have no alarm of their own: who looks for the cause of another finds them here (infra/docs/ceilings.md).
+func TestTheDashboardShowsThrottles(t *testing.T) {
+	tpl := load(t)
+	var all []string
+	for _, m := range shown(t, tpl, configurations(t, tpl)["default"]) {
+		all = append(all, m.String())
+	}
+	want := func(metric string, dimensions map[string]string) {
+		t.Helper()
+		namespace, name, _ := strings.Cut(metric, " ")
+		if m := alarms.NewMetric(namespace, name, dimensions); !slices.Contains(all, m.String()) {
+			t.Errorf("the dashboard lacks %s", m)
+		}
+	}
+	for name := range tpl.OfType("AWS::DynamoDB::Table") {
+		want("AWS/DynamoDB ReadThrottleEvents", map[string]string{"TableName": name})
+		want("AWS/DynamoDB WriteThrottleEvents", map[string]string{"TableName": name})
+	}
+	for table, index := range map[string]string{"Deliveries": "open-by-endpoint", "Backlog": "by-due"} {
+		want("AWS/DynamoDB WriteThrottleEvents", map[string]string{"TableName": table, "GlobalSecondaryIndexName": index})
+	}
+	for name, function := range tpl.OfType("AWS::Serverless::Function") {
+		if len(mappingsOf(function.Properties)) > 0 {
+			want("AWS/Lambda Throttles", map[string]string{"FunctionName": name})
 		}
 	}
 }

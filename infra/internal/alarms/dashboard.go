@@ -38,10 +38,14 @@ func Widgets(body string) (all []Widget, err error) {
 		for _, metric := range w.Properties.Metrics {
 			l := Line{Stat: w.Properties.Stat}
 			fields = l.read(metric, fields)
-			if len(fields) != 4 {
-				return nil, fmt.Errorf("%s: %v is not a metric with one dimension", shown.Title, metric)
+			if len(fields) < 4 || len(fields)%2 != 0 {
+				return nil, fmt.Errorf("%s: %v is not a metric with dimensions", shown.Title, metric)
 			}
-			l.Metric = NewMetric(fields[0], fields[1], map[string]string{fields[2]: fields[3]})
+			dimensions := map[string]string{}
+			for pair := range slices.Chunk(fields[2:], 2) {
+				dimensions[pair[0]] = pair[1]
+			}
+			l.Metric = NewMetric(fields[0], fields[1], dimensions)
 			shown.Lines = append(shown.Lines, l)
 		}
 		if len(shown.Lines) > 0 {
