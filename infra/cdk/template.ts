@@ -73,6 +73,12 @@ export interface HeraldParameters {
    */
   readonly alarmTopicArn?: string
   /**
+   * SNS topic that is told, in place of AlarmTopicArn, of alarms that can wait until the morning; empty for one topic
+   * for all.
+   * @default ''
+   */
+  readonly ticketTopicArn?: string
+  /**
    * Whether the two KMS keys can be replicated to other Regions, so that secrets and dead letters outlive the loss of
    * this one. Decide before the first deployment: a key cannot be changed, and an update that tries to fails.
    * @default 'no'
@@ -360,6 +366,12 @@ export const rules: { readonly [P in keyof Required<HeraldParameters>]: Rule } =
   deletedEndpointDays: { name: 'DeletedEndpointDays', default: '30', min: 0, max: 3650 },
   alarmTopicArn: {
     name: 'AlarmTopicArn',
+    default: '',
+    pattern: '(arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]+)?',
+    regional: true,
+  },
+  ticketTopicArn: {
+    name: 'TicketTopicArn',
     default: '',
     pattern: '(arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]+)?',
     regional: true,

@@ -42,6 +42,7 @@ var variants = map[string][]string{
 	"PermissionsBoundaryArn":    {"PermissionsBoundaryArn=arn:aws:iam::111122223333:policy/boundary"},
 	"PublisherAccounts":         {"PublisherAccounts=111122223333"},
 	"ReplicaRegions":            {"MultiRegionKeys=yes", "ReplicaRegions=eu-west-1,eu-west-2"},
+	"TicketTopicArn":            {"TicketTopicArn=arn:aws:sns:eu-central-1:111122223333:tickets"},
 	"VpcSubnetIds":              {"VpcSubnetIds=subnet-0a1b2c3d,subnet-1a1b2c3d", "VpcSecurityGroupIds=sg-0a1b2c3d"},
 }
 

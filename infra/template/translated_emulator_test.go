@@ -227,7 +227,8 @@ func TestEverythingIsTaggedWithItsStage(t *testing.T) {
 
 // everything are parameters that switch on what is off by default.
 var everything = []string{
-	"AlarmTopicArn=arn:aws:sns:eu-central-1:111122223333:alarms", "PublisherAccounts=111122223333", "Notices=on",
+	"AlarmTopicArn=arn:aws:sns:eu-central-1:111122223333:alarms",
+	"TicketTopicArn=arn:aws:sns:eu-central-1:111122223333:tickets", "PublisherAccounts=111122223333", "Notices=on",
 	"PermissionsBoundaryArn=arn:aws:iam::111122223333:policy/boundary",
 	"VpcSubnetIds=subnet-0a,subnet-0b", "VpcSecurityGroupIds=sg-0c",
 	"DomainName=webhooks.example.com", "CertificateArn=arn:aws:acm:eu-central-1:111122223333:certificate/0d",

@@ -157,6 +157,18 @@ variable "alarm_topic_arn" {
   }
 }
 
+variable "ticket_topic_arn" {
+  description = "SNS topic that is told, in place of AlarmTopicArn, of alarms that can wait until the morning; empty for one topic for all."
+  type        = string
+  default     = ""
+  nullable    = false
+
+  validation {
+    condition     = can(regex("^(?:(arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]+)?)$", var.ticket_topic_arn))
+    error_message = "TicketTopicArn must match (arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]+)?."
+  }
+}
+
 variable "multi_region_keys" {
   description = "Whether the two KMS keys can be replicated to other Regions, so that secrets and dead letters outlive the loss of this one. Decide before the first deployment: a key cannot be changed, and an update that tries to fails."
   type        = string
@@ -858,6 +870,7 @@ locals {
     DeadLetterDays             = tostring(var.dead_letter_days)
     DeletedEndpointDays        = tostring(var.deleted_endpoint_days)
     AlarmTopicArn              = var.alarm_topic_arn
+    TicketTopicArn             = var.ticket_topic_arn
     MultiRegionKeys            = var.multi_region_keys
     ReplicaRegions             = var.replica_regions
     DeathsPerHour              = tostring(var.deaths_per_hour)
@@ -909,6 +922,7 @@ locals {
   # ARNs that have to be in the stack's region
   regional = {
     AlarmTopicArn  = var.alarm_topic_arn
+    TicketTopicArn = var.ticket_topic_arn
     CertificateArn = var.certificate_arn
   }
 }
