@@ -13,94 +13,95 @@ import (
 )
 
 func TestRun_dropsWhatWaitsForADeletedEndpoint(t *testing.T) {
-	inWorlds(t, map[string]func(*world){
-		"its row bears a mark": func(w *world) { w.change(hook, deleted) },
-		"its row is gone":      func(w *world) { delete(w.endpoints, hook) },
-	}, func(w *world, _ string, remove func(*world)) {
-		items := w.held(hook, 60)
-		w.store(hook, circuit.Open)
-		remove(w)
-		w.run()
-		if len(w.left(hook)) != 0 || len(w.sent) != 0 || len(w.records) != 60 {
-			w.Errorf("%d wait, %d were sent", len(w.left(hook)), len(w.sent))
+	inAccounts(t, map[string]func(*account){
+		"its row bears a mark": func(a *account) { a.change(hook, deleted) },
+		"its row is gone":      func(a *account) { delete(a.Endpoints, hook) },
+	}, func(a *account, _ string, remove func(*account)) {
+		items := a.held(hook, 60)
+		a.store(hook, circuit.Open)
+		remove(a)
+		a.run()
+		if len(a.left(hook)) != 0 || len(a.sent) != 0 || len(a.States) != 60 {
+			a.Errorf("%d wait, %d were sent", len(a.left(hook)), len(a.sent))
 		}
 		m := items[0].Message
 		want := delivery.Record{
 			Ref: m.Ref, EventType: "user.created", State: delivery.Discarded, Attempts: 5, LastStatus: 503,
 			Reason: delivery.ReasonEndpointDeleted, UpdatedAt: time.Now(),
 		}
-		if diff := cmp.Diff(want, w.records[m.DeliveryID]); diff != "" {
-			w.Errorf("record (-want +got)\n%s", diff)
+		if diff := cmp.Diff(want, a.States[m.DeliveryID]); diff != "" {
+			a.Errorf("record (-want +got)\n%s", diff)
 		}
-		if w.minutes(5); len(w.circuits) != 1 {
-			w.Error("its circuit is forgotten while something may be held")
+		if a.minutes(5); len(a.Circuits) != 1 {
+			a.Error("its circuit is forgotten while something may be held")
 		}
-		if w.minutes(2); len(w.circuits) != 0 {
-			w.Errorf("left is %+v", w.circuits)
+		if a.minutes(2); len(a.Circuits) != 0 {
+			a.Errorf("left is %+v", a.Circuits)
 		}
 	})
 }
 
-// A run that saw the endpoint deleted leaves what came after its restoration, and goes on behind it.
+// A run that saw the endpoint deleted leaves deliveries that came after its restoration, and goes on behind it.
 func TestRun_leavesWhatBeganAfterADeletion(t *testing.T) {
-	inWorld(t, func(w *world) {
-		young := w.held(hook, 1, func(i *backlog.Item) { i.Message.Life.StartedAt = time.Now().Add(time.Second) })
-		w.held(hook, 40)
-		w.store(hook, circuit.Open)
-		w.change(hook, deleted)
-		w.run()
-		if diff := cmp.Diff([]string{young[0].Message.DeliveryID}, w.left(hook)); diff != "" || len(w.records) != 40 {
-			w.Errorf("%d were discarded; what waits (-want +got)\n%s", len(w.records), diff)
+	inAccount(t, func(a *account) {
+		young := a.held(hook, 1, func(i *backlog.Item) { i.Message.Life.StartedAt = time.Now().Add(time.Second) })
+		a.held(hook, 40)
+		a.store(hook, circuit.Open)
+		a.change(hook, deleted)
+		a.run()
+		if diff := cmp.Diff([]string{young[0].Message.DeliveryID}, a.left(hook)); diff != "" || len(a.States) != 40 {
+			a.Errorf("%d were discarded; waits (-want +got)\n%s", len(a.States), diff)
 		}
 	})
 }
 
-// What an operator discards goes at the next run, whether its endpoint recovers, is paused or open.
+// A delivery that an operator discards goes at the next run, whether its endpoint recovers, is paused or open.
 func TestRun_dropsWhatAnOperatorDiscards(t *testing.T) {
-	inWorlds(t, map[string]circuit.State{
+	inAccounts(t, map[string]circuit.State{
 		"paused": circuit.None, "open": circuit.Open, "recovering": circuit.Recovering,
-	}, func(w *world, _ string, state circuit.State) {
+	}, func(a *account, _ string, state circuit.State) {
 		replayed := func(i *backlog.Item) { i.Message.Life.StartedAt = time.Now() } // its life is young
-		young := w.held(hook, 1, replayed)
-		old := w.held(hook, 40)
-		young = append(young, w.held(hook, 40)...)
-		w.store(hook, state, func(i *circuit.Item) { i.ProbedAt, i.RecoveredAt = i.Since, i.Since })
-		w.change(hook, func(e *endpoint.Endpoint) { e.Marks.DiscardedBefore = young[1].Message.CreatedAt })
-		w.run()
+		young := a.held(hook, 1, replayed)
+		old := a.held(hook, 40)
+		young = append(young, a.held(hook, 40)...)
+		a.store(hook, state, func(i *circuit.Item) { i.ProbedAt, i.RecoveredAt = i.Since, i.Since })
+		a.change(hook, func(e *endpoint.Endpoint) { e.Marks.DiscardedBefore = young[1].Message.CreatedAt })
+		a.run()
 		for _, i := range old {
-			if w.records[i.Message.DeliveryID].Reason != delivery.ReasonDiscarded {
-				w.Fatalf("%s: %+v", i.Message.DeliveryID, w.records[i.Message.DeliveryID])
+			if a.States[i.Message.DeliveryID].Reason != delivery.ReasonDiscarded {
+				a.Fatalf("%s: %+v", i.Message.DeliveryID, a.States[i.Message.DeliveryID])
 			}
 		}
 		sent, left := 0, len(young)
 		if state == circuit.Recovering {
 			sent, left = left, sent
 		}
-		if len(w.records) != len(old) || len(w.sent) != sent || len(w.left(hook)) != left {
-			w.Errorf("%d dropped, %d sent, %d left", len(w.records), len(w.sent), len(w.left(hook)))
+		if len(a.States) != len(old) || len(a.sent) != sent || len(a.left(hook)) != left {
+			a.Errorf("%d dropped, %d sent, %d left", len(a.States), len(a.sent), len(a.left(hook)))
 		}
 	})
 }
 
-// A circuit that names another tenant leads to an endpoint that is not there. That says nothing about what waits.
+// A circuit that names another tenant leads to an endpoint that is not there. That says nothing about the deliveries
+// that wait.
 func TestRun_leavesWhatIsOfAnotherTenantThanItsCircuit(t *testing.T) {
-	inWorlds(t, map[string]circuit.State{
+	inAccounts(t, map[string]circuit.State{
 		"open": circuit.Open, "recovering": circuit.Recovering, "failing": circuit.Failing, "only a lease": circuit.None,
-	}, func(w *world, _ string, state circuit.State) {
-		w.held(hook, 60)
-		w.due(hook, time.Hour)
-		w.store(hook, state, func(i *circuit.Item) { i.TenantID = "forged" })
-		w.minutes(10)
-		if len(w.left(hook)) != 61 || len(w.records) != 0 || len(w.sent)+len(w.buried) != 0 {
-			w.Errorf("%d wait, %d were discarded, %d sent", len(w.left(hook)), len(w.records), len(w.sent)+len(w.buried))
+	}, func(a *account, _ string, state circuit.State) {
+		a.held(hook, 60)
+		a.due(hook, time.Hour)
+		a.store(hook, state, func(i *circuit.Item) { i.TenantID = "forged" })
+		a.minutes(10)
+		if len(a.left(hook)) != 61 || len(a.States) != 0 || len(a.sent)+len(a.buried) != 0 {
+			a.Errorf("%d wait, %d were discarded, %d sent", len(a.left(hook)), len(a.States), len(a.sent)+len(a.buried))
 		}
-		if _, kept := w.circuits[hook]; !kept {
-			w.Error("its circuit is forgotten, and with it what waits")
+		if _, kept := a.Circuits[hook]; !kept {
+			a.Error("its circuit is forgotten, and with it the deliveries that wait")
 		}
-		w.logged(`"fault":"ours"`, hook, "forged", acme, `"faults":61`)
-		w.store(hook, circuit.Recovering) // as the next lease or attempt writes it
-		if w.run(); len(w.sent) != 61 {
-			w.Errorf("with its own tenant again %d are sent", len(w.sent))
+		a.logged(`"fault":"ours"`, hook, "forged", acme, `"faults":61`)
+		a.store(hook, circuit.Recovering) // as the next lease or attempt writes it
+		if a.run(); len(a.sent) != 61 {
+			a.Errorf("with its own tenant again %d are sent", len(a.sent))
 		}
 	})
 }
@@ -108,44 +109,44 @@ func TestRun_leavesWhatIsOfAnotherTenantThanItsCircuit(t *testing.T) {
 // A stray delivery of another tenant stops none of the endpoint's own, goes nowhere with them, and keeps the circuit.
 func TestRun_sendsTheEndpointsOwnBesideOneOfAnotherTenant(t *testing.T) {
 	foreign := func(i *backlog.Item) { i.Message.TenantID = "forged" }
-	inWorlds(t, map[string]func(*world){
-		"recovering": func(w *world) { w.store(hook, circuit.Recovering) },
-		"discarded": func(w *world) {
-			w.store(hook, circuit.Open)
-			w.change(hook, func(e *endpoint.Endpoint) { e.Marks.DiscardedBefore = time.Now() })
+	inAccounts(t, map[string]func(*account){
+		"recovering": func(a *account) { a.store(hook, circuit.Recovering) },
+		"discarded": func(a *account) {
+			a.store(hook, circuit.Open)
+			a.change(hook, func(e *endpoint.Endpoint) { e.Marks.DiscardedBefore = time.Now() })
 		},
-		"deleted": func(w *world) {
-			w.store(hook, circuit.Open)
-			w.change(hook, deleted)
+		"deleted": func(a *account) {
+			a.store(hook, circuit.Open)
+			a.change(hook, deleted)
 		},
-	}, func(w *world, name string, prepare func(*world)) {
-		stray := w.held(hook, 1, foreign)
-		w.held(hook, 40)
-		prepare(w)
-		w.minutes(12)
-		if diff := cmp.Diff([]string{stray[0].Message.DeliveryID}, w.left(hook)); diff != "" {
-			w.Errorf("waits (-want +got)\n%s", diff)
+	}, func(a *account, name string, prepare func(*account)) {
+		stray := a.held(hook, 1, foreign)
+		a.held(hook, 40)
+		prepare(a)
+		a.minutes(12)
+		if diff := cmp.Diff([]string{stray[0].Message.DeliveryID}, a.left(hook)); diff != "" {
+			a.Errorf("waits (-want +got)\n%s", diff)
 		}
-		if moved := len(w.records) + len(w.sent); moved != 40 || (name == "recovering") != (len(w.sent) == 40) {
-			w.Errorf("%d were discarded, %d sent", len(w.records), len(w.sent))
+		if moved := len(a.States) + len(a.sent); moved != 40 || (name == "recovering") != (len(a.sent) == 40) {
+			a.Errorf("%d were discarded, %d sent", len(a.States), len(a.sent))
 		}
-		if _, kept := w.circuits[hook]; !kept {
-			w.Error("its circuit is forgotten while something is held")
+		if _, kept := a.Circuits[hook]; !kept {
+			a.Error("its circuit is forgotten while something is held")
 		}
 	})
 }
 
 // No probe is made of another tenant's delivery.
 func TestRun_probesWithTheEndpointsOwn(t *testing.T) {
-	inWorld(t, func(w *world) {
-		own := w.held(hook, 1)
-		w.held(hook, 60, func(i *backlog.Item) { i.Message.TenantID = "forged" })
-		w.store(hook, circuit.Open)
+	inAccount(t, func(a *account) {
+		own := a.held(hook, 1)
+		a.held(hook, 60, func(i *backlog.Item) { i.Message.TenantID = "forged" })
+		a.store(hook, circuit.Open)
 		time.Sleep(time.Minute)
-		w.run()
-		for _, m := range w.sent {
+		a.run()
+		for _, m := range a.sent {
 			if m.ID != own[0].Message.DeliveryID {
-				w.Errorf("%s was sent", m.ID)
+				a.Errorf("%s was sent", m.ID)
 			}
 		}
 	})

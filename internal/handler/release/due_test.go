@@ -14,14 +14,14 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// A dead letter that names a reason was sent by Herald, so what goes to RetryQueue names none.
+// A dead letter that names a reason was sent by Herald, so a message to RetryQueue names none.
 func TestRun_sendsWhatIsDueAsItWasStored(t *testing.T) {
-	inWorld(t, func(w *world) {
-		late := w.due(hook, -time.Minute)
-		soon := w.due(hook, 100*time.Second)
-		later := w.due(hook, 181*time.Second)
-		w.store(hook, circuit.Open, func(i *circuit.Item) { i.ProbedAt = i.Since }) // deliver decides about that
-		w.run()
+	inAccount(t, func(a *account) {
+		late := a.due(hook, -time.Minute)
+		soon := a.due(hook, 100*time.Second)
+		later := a.due(hook, 181*time.Second)
+		a.store(hook, circuit.Open, func(i *circuit.Item) { i.ProbedAt = i.Since }) // deliver decides about that
+		a.run()
 		of := func(i backlog.Item, delay time.Duration) message {
 			life := i.Message.Life
 			life.Reason, life.Status = "", 0
@@ -32,13 +32,13 @@ func TestRun_sendsWhatIsDueAsItWasStored(t *testing.T) {
 		}
 		want := []message{of(late, -time.Minute), of(soon, 100*time.Second)}
 		order := cmpopts.SortSlices(func(a, b message) bool { return a.ID < b.ID })
-		if diff := cmp.Diff(want, w.sent, order, cmpopts.EquateApproxTime(time.Millisecond)); diff != "" {
-			w.Errorf("sent (-want +got)\n%s", diff)
+		if diff := cmp.Diff(want, a.sent, order, cmpopts.EquateApproxTime(time.Millisecond)); diff != "" {
+			a.Errorf("sent (-want +got)\n%s", diff)
 		}
-		if diff := cmp.Diff(idsOf(later), w.left(hook)); diff != "" {
-			w.Errorf("waits (-want +got)\n%s", diff)
+		if diff := cmp.Diff(idsOf(later), a.left(hook)); diff != "" {
+			a.Errorf("waits (-want +got)\n%s", diff)
 		}
-		w.logged(`"BacklogLateSeconds":[60]`, `"Released":[2]`, `"due":2`, `"Runs":[1]`)
+		a.logged(`"BacklogLateSeconds":[60]`, `"Released":[2]`, `"due":2`, `"Runs":[1]`)
 	})
 }
 
@@ -56,7 +56,7 @@ func TestRun_ofALifeThatIsOver(t *testing.T) {
 		broken bool // nor the row
 		want   end
 	}
-	inWorlds(t, map[string]row{
+	inAccounts(t, map[string]row{
 		"open":     {state: circuit.Open, want: end{Dead: delivery.ReasonCircuitOpen}},
 		"failing":  {state: circuit.Failing, want: end{Sent: 1}},
 		"none":     {want: end{Sent: 1}},
@@ -70,35 +70,35 @@ func TestRun_ofALifeThatIsOver(t *testing.T) {
 			state: circuit.Open, change: func(e *endpoint.Endpoint) { e.Marks.DiscardedBefore = time.Now() },
 			want: end{Record: delivery.ReasonDiscarded},
 		},
-		"nobody knows":                       {state: circuit.Open, blind: true, want: end{Left: 1}},
-		"nobody knows whether it is deleted": {state: circuit.Open, broken: true, want: end{Left: 1}},
-	}, func(w *world, _ string, row row) {
-		i := w.held(hook, 1, func(i *backlog.Item) { i.DueAt = time.Now().Add(time.Minute) })[0]
-		w.store(hook, row.state, func(i *circuit.Item) { i.ProbedAt, i.RecoveredAt = i.Since, i.Since })
-		w.run()
-		if len(w.sent)+len(w.buried)+len(w.records) > 0 {
-			w.Fatalf("something went before its time: %+v", w)
+		"circuit unread": {state: circuit.Open, blind: true, want: end{Left: 1}},
+		"row unreadable": {state: circuit.Open, broken: true, want: end{Left: 1}},
+	}, func(a *account, _ string, row row) {
+		i := a.held(hook, 1, func(i *backlog.Item) { i.DueAt = time.Now().Add(time.Minute) })[0]
+		a.store(hook, row.state, func(i *circuit.Item) { i.ProbedAt, i.RecoveredAt = i.Since, i.Since })
+		a.run()
+		if len(a.sent)+len(a.buried)+len(a.States) > 0 {
+			a.Fatalf("something went before its time: %+v, %+v, %+v", a.sent, a.buried, a.States)
 		}
 		time.Sleep(time.Minute)
 		if row.change != nil {
-			w.change(hook, row.change)
+			a.change(hook, row.change)
 		}
-		w.refuses = func(call string, _ backlog.Key) bool {
-			return row.blind && call == "Circuit" || row.broken && call == "Row"
+		a.refuses = func(call string, _ backlog.Key) bool {
+			return row.blind && call == "Circuit" || row.broken && call == "RowOf"
 		}
-		c := w.circuits[hook]
+		c := a.Circuits[hook]
 		c.ProbedAt = time.Now()
-		w.circuits[hook] = c
-		w.run()
-		got := end{Sent: len(w.sent), Left: len(w.left(hook)), Record: w.records[i.Message.DeliveryID].Reason}
-		for _, m := range w.buried {
+		a.Circuits[hook] = c
+		a.run()
+		got := end{Sent: len(a.sent), Left: len(a.left(hook)), Record: a.States[i.Message.DeliveryID].Reason}
+		for _, m := range a.buried {
 			got.Dead = m.Life.Reason
 			if m.Life.Status != 503 || m.Attempts != "5" {
-				w.Errorf("the dead letter says %+v", m)
+				a.Errorf("the dead letter says %+v", m)
 			}
 		}
 		if diff := cmp.Diff(row.want, got); diff != "" {
-			w.Errorf("(-want +got)\n%s\n%s", diff, w.logs.String())
+			a.Errorf("(-want +got)\n%s\n%s", diff, a.logs.String())
 		}
 	})
 }
@@ -109,32 +109,32 @@ func paused(e *endpoint.Endpoint)   { e.Marks.PausedAt = time.Now() }
 
 // With calls of AWS that take 12 ms.
 func TestRun_sendsTwoThousandASecond(t *testing.T) {
-	inWorld(t, func(w *world) {
+	inAccount(t, func(a *account) {
 		const endpoints, each = 1000, 40
-		w.latency = 12 * time.Millisecond
+		a.latency = 12 * time.Millisecond
 		for range each {
 			for n := range endpoints {
-				w.due(fmt.Sprintf("webhook_%d", n), 0)
+				a.due(fmt.Sprintf("webhook_%d", n), 0)
 			}
 		}
-		took := w.run()
-		if rate := float64(len(w.sent)) / took.Seconds(); rate < 2000 || len(w.sent) != endpoints*each {
-			w.Errorf("%d in %s, %.0f a second", len(w.sent), took, rate)
+		took := a.run()
+		if rate := float64(len(a.sent)) / took.Seconds(); rate < 2000 || len(a.sent) != endpoints*each {
+			a.Errorf("%d in %s, %.0f a second", len(a.sent), took, rate)
 		}
 	})
 }
 
 // deliver puts it into Backlog where DeadLetterQueue refuses it: another attempt would be one too many.
 func TestRun_buriesWhatHasUsedItsLastPlace(t *testing.T) {
-	inWorld(t, func(w *world) {
-		ended := w.due(hook, -time.Minute, func(i *backlog.Item) {
-			i.Message.Attempts = w.handler().Schedule.Last()
+	inAccount(t, func(a *account) {
+		ended := a.due(hook, -time.Minute, func(i *backlog.Item) {
+			i.Message.Attempts = a.handler().Schedule.Last()
 			i.Message.Life.Reason = delivery.ReasonHTTP5xx
 		})
-		w.run()
-		if len(w.sent) > 0 || len(w.buried) != 1 || w.buried[0].ID != ended.Message.DeliveryID ||
-			w.buried[0].Life.Reason != delivery.ReasonHTTP5xx {
-			w.Errorf("sent %v, dead %+v", w.sent, w.buried)
+		a.run()
+		if len(a.sent) > 0 || len(a.buried) != 1 || a.buried[0].ID != ended.Message.DeliveryID ||
+			a.buried[0].Life.Reason != delivery.ReasonHTTP5xx {
+			a.Errorf("sent %v, dead %+v", a.sent, a.buried)
 		}
 	})
 }

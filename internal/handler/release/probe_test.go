@@ -6,88 +6,86 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
 // The waits are 1, 2, 4 and 5 minutes.
 func TestRun_probesUnderClaims(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.held(hook, 30)
-		w.store(hook, circuit.Open)
+	inAccount(t, func(a *account) {
+		a.held(hook, 30)
+		a.store(hook, circuit.Open)
 		began := time.Now()
-		w.minutes(14)
+		a.minutes(14)
 		var after []time.Duration
-		for _, m := range w.sent {
+		for _, m := range a.sent {
 			after = append(after, m.At.Sub(began))
-			if !m.Life.Probe.Equal(m.At.UTC()) || m.Delay != w.handler().Settings.Spread(hook) || m.Attempts != "5" {
-				w.Errorf("sent %+v", m)
+			if !m.Life.Probe.Equal(m.At.UTC()) || m.Delay != a.handler().Settings.Spread(hook) || m.Attempts != "5" {
+				a.Errorf("sent %+v", m)
 			}
 		}
 		want := []time.Duration{time.Minute, 3 * time.Minute, 7 * time.Minute, 12 * time.Minute}
 		if diff := cmp.Diff(want, after); diff != "" {
-			w.Errorf("probes (-want +got)\n%s", diff)
+			a.Errorf("probes (-want +got)\n%s", diff)
 		}
-		if got := w.circuits[hook]; !got.ProbedAt.Equal(w.sent[3].Life.Probe) || len(w.left(hook)) != 26 {
-			w.Errorf("claimed %+v, %d wait", got, len(w.left(hook)))
+		if got := a.Circuits[hook]; !got.ProbedAt.Equal(a.sent[3].Life.Probe) || len(a.left(hook)) != 26 {
+			a.Errorf("claimed %+v, %d wait", got, len(a.left(hook)))
 		}
 	})
 }
 
 func TestRun_sendsNoProbe(t *testing.T) {
-	inWorlds(t, map[string]func(*world){
-		"when its claim is refused": func(w *world) { w.refuse("Store") },
-		"when another run has claimed one": func(w *world) {
-			w.during("ReadShard", func(i *circuit.Item) { i.Version++ })
+	inAccounts(t, map[string]func(*account){
+		"when its claim is refused": func(a *account) { a.refuse("Store") },
+		"when another run has claimed one": func(a *account) {
+			a.during("ReadShard", func(i *circuit.Item) { i.Version++ })
 		},
-		"of what waits for Retry-After": func(w *world) {
-			for key, i := range w.waiting {
+		"of a delivery that waits for Retry-After": func(a *account) {
+			a.changeAll(func(i *backlog.Item) {
 				i.NotBefore = time.Now().Add(time.Hour)
-				w.waiting[key] = i
-			}
+			})
 		},
-		"of what is discarded": func(w *world) {
-			w.change(hook, func(e *endpoint.Endpoint) { e.Marks.DiscardedBefore = time.Now() })
+		"of a discarded delivery": func(a *account) {
+			a.change(hook, func(e *endpoint.Endpoint) { e.Marks.DiscardedBefore = time.Now() })
 		},
-		"of what is over": func(w *world) {
-			for key, i := range w.waiting {
+		"of a delivery that is over": func(a *account) {
+			a.changeAll(func(i *backlog.Item) {
 				i.DueAt = time.Now()
-				w.waiting[key] = i
-			}
-			w.refuse("Circuit")
+			})
+			a.refuse("Circuit")
 		},
-		"of what has used its last place": func(w *world) {
-			for key, i := range w.waiting {
+		"of a delivery that has used its last place": func(a *account) {
+			a.changeAll(func(i *backlog.Item) {
 				i.Held, i.Message.Attempts, i.DueAt = false, 10, time.Now().Add(time.Hour)
-				w.waiting[key] = i
-			}
+			})
 		},
-		"to a paused endpoint": func(w *world) { w.change(hook, paused) },
-	}, func(w *world, _ string, spoil func(*world)) {
-		w.held(hook, 3)
-		w.store(hook, circuit.Open)
+		"to a paused endpoint": func(a *account) { a.change(hook, paused) },
+	}, func(a *account, _ string, spoil func(*account)) {
+		a.held(hook, 3)
+		a.store(hook, circuit.Open)
 		time.Sleep(time.Minute)
-		spoil(w)
-		w.run()
-		if len(w.sent) != 0 || !w.circuits[hook].ProbedAt.IsZero() {
-			w.Errorf("sent %+v, claimed %+v", w.sent, w.circuits[hook])
+		spoil(a)
+		a.run()
+		if len(a.sent) != 0 || !a.Circuits[hook].ProbedAt.IsZero() {
+			a.Errorf("sent %+v, claimed %+v", a.sent, a.Circuits[hook])
 		}
 	})
 }
 
 func TestRun_probesAtOnceWhenTheOwnerChangedTheEndpoint(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.held(hook, 2)
-		w.store(hook, circuit.Open, func(i *circuit.Item) { i.Probes = 5 })
+	inAccount(t, func(a *account) {
+		a.held(hook, 2)
+		a.store(hook, circuit.Open, func(i *circuit.Item) { i.Probes = 5 })
 		time.Sleep(time.Second)
-		w.run()
-		if len(w.sent) != 0 {
-			w.Fatal("probed too early")
+		a.run()
+		if len(a.sent) != 0 {
+			a.Fatal("probed too early")
 		}
-		w.change(hook, func(e *endpoint.Endpoint) { e.UpdatedAt = time.Now() })
-		w.run()
-		if len(w.sent) != 1 {
-			w.Errorf("sent %+v", w.sent)
+		a.change(hook, func(e *endpoint.Endpoint) { e.UpdatedAt = time.Now() })
+		a.run()
+		if len(a.sent) != 1 {
+			a.Errorf("sent %+v", a.sent)
 		}
 	})
 }
