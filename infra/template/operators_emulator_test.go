@@ -60,7 +60,9 @@ func TestRolesAllowTheCallsOfTheirFunctions(t *testing.T) {
 	c.add(t, s)
 	c.refused(t, s.tpl)
 	c.unused(t, s.tpl)
-	c.confirmed(t, deployment{template: translated(t, "Notices=on"), settings: configurations(t, s.tpl)["default"]})
+	d := deployment{template: translated(t, "Notices=on"), settings: configurations(t, s.tpl)["default"]}
+	c.confirmed(t, d)
+	c.bounded(t, d)
 	s.answers()
 }
 

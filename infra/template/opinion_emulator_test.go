@@ -25,6 +25,7 @@ type judged struct {
 	Context        object `json:"context"`
 	Identity       any    `json:"identity"`
 	ResourcePolicy any    `json:"resourcePolicy"`
+	Boundary       []any  `json:"boundary,omitempty"` // statements of the role's, if it has one
 }
 
 // deployment is the template as CloudFormation deploys it, with the values of its parameters.

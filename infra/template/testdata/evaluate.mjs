@@ -1,6 +1,6 @@
 // Evaluates requests by an IAM evaluator that is not part of this project: reads a JSON array of
-// {principal, action, resource, account, context, identity, resourcePolicy} from standard input, and prints an array of
-// "Allowed", "ImplicitlyDenied" or "ExplicitlyDenied", or of the evaluator's refusal of the request.
+// {principal, action, resource, account, context, identity, resourcePolicy, boundary} from standard input, and prints
+// an array of "Allowed", "ImplicitlyDenied" or "ExplicitlyDenied", or of the evaluator's refusal of the request.
 // Its argument is the folder that has node_modules.
 
 import { readFileSync } from 'node:fs'
@@ -19,6 +19,9 @@ for (const r of JSON.parse(readFileSync(0, 'utf8'))) {
     },
     identityPolicies: [{ name: 'role', policy: { Version: '2012-10-17', Statement: r.identity } }],
     resourcePolicy: r.resourcePolicy ?? undefined,
+    permissionBoundaryPolicies: r.boundary && [
+      { name: 'boundary', policy: { Version: '2012-10-17', Statement: r.boundary } },
+    ],
     serviceControlPolicies: [],
     resourceControlPolicies: [],
   }
