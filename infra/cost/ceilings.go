@@ -104,8 +104,9 @@ func tenantCeilings(p parameters) []ceiling {
 		{
 			"an endpoint's open deliveries: `open-by-endpoint`",
 			inShards("one for a delivery that fails first or is held"),
-			grouped(shards*partitionWrites/unitsOfEntry) + " failing/s", "records of all deliveries are throttled",
-			[]string{"ResultsLostAlarm"}, "",
+			grouped(shards*partitionWrites/unitsOfEntry) + " failing/s",
+			"records of all deliveries are throttled, and the dead wait on DeadLetterQueue",
+			[]string{"ResultsLostAlarm", "DeadletterFaultsAlarm"}, "",
 		},
 		{
 			"dead letters of a tenant or an endpoint: `by-tenant`, `by-endpoint`",
@@ -152,8 +153,8 @@ func stackCeilings(p parameters) []ceiling {
 			"a table's writes: Deliveries", fmt.Sprintf(
 				"a new one takes %s a second, later twice its highest rate before, at most %s; one for a delivery",
 				grouped(newTableWrites), grouped(mostTableWrites)),
-			grouped(newTableWrites) + " deliveries/s", "records are lost, no delivery",
-			[]string{"ResultsLostAlarm"}, "",
+			grouped(newTableWrites) + " deliveries/s", "records are lost, no delivery; the dead wait on DeadLetterQueue",
+			[]string{"ResultsLostAlarm", "DeadletterFaultsAlarm"}, "",
 		},
 		{
 			"a table's writes: Backlog, with events of 250 KB", fmt.Sprintf(
