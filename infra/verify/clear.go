@@ -22,7 +22,7 @@ const (
 func (r *run) own(ctx context.Context) error {
 	for _, id := range []string{Tenant, Noisy} {
 		tenant := &run{Config: r.Config, id: id}
-		var endpoints operator.List[inspect.Trouble] // all: a tenant has 50 at most
+		var endpoints operator.List[inspect.ListedEndpoint] // all: a tenant has 50 at most
 		request := map[string]any{"tenant_id": id, "limit": 100}
 		if err := r.Client.Operate(ctx, "inspect", "endpoints", request, &endpoints); err != nil {
 			return err

@@ -84,8 +84,8 @@ type Progress struct {
 	HiddenSince time.Time `dynamodbav:"hidden_since,omitempty"`
 }
 
-// MaxTries bounds the tries of a page whose replays meet faults of ours, or are held by another replay. Each try is a
-// minute after the last: longer than a claim lasts.
+// MaxTries bounds the tries of a page with replays that fail, or that another replay holds. Each try is a minute after
+// the last: longer than a claim lasts.
 const MaxTries = 5
 
 // Kind is a kind of result.
@@ -95,7 +95,7 @@ type Kind int
 const (
 	Succeeded Kind = iota
 	Refused
-	Again // a fault of ours, or another replay: to be tried again
+	Again // an internal error, or another replay: to be tried again
 )
 
 // Result is the outcome of one id.

@@ -78,8 +78,8 @@ type Queue struct {
 // Briefly is longer than an operator function runs, so that one invocation of replay sees each event once.
 const Briefly = time.Minute
 
-// A look of inspect goes on receiving for LookTime, and hides what it meets for Glance: longer, so that it meets each
-// event once. Together they are shorter than job.LooksOver.
+// A look of inspect goes on receiving for LookTime, and hides the events that it meets for Glance: longer, so that it
+// meets each event once. Together they are shorter than job.LooksOver.
 const (
 	LookTime = 10 * time.Second
 	Glance   = 20 * time.Second

@@ -92,7 +92,7 @@ func (c *Client) Health(ctx context.Context, tenantID, endpointID string) (inspe
 
 // InState lists the ids of the endpoints in a state of trouble.
 func (c *Client) InState(ctx context.Context, state string) ([]string, error) {
-	var list operator.List[inspect.Trouble]
+	var list operator.List[inspect.ListedEndpoint]
 	err := c.Operate(ctx, "inspect", "endpoints", about{"state": state}, &list)
 	ids := make([]string, 0, len(list.Data))
 	for _, e := range list.Data {

@@ -129,7 +129,7 @@ func TestHandler_endpoints_showsHowEachStands(t *testing.T) {
 		endpoints: rows, circuits: []circuit.Item{down, asleep, back, purged},
 		waiting: map[string]dynamo.Waiting{"webhook_down": {Items: 1000, Held: 990, More: true, Oldest: failed}},
 	}
-	want := operator.List[Trouble]{Data: []Trouble{
+	want := operator.List[ListedEndpoint]{Data: []ListedEndpoint{
 		{
 			TenantID: "acme", EndpointID: "webhook_down", Host: "down.example", Description: "orders",
 			Health: Health{
@@ -155,18 +155,18 @@ func TestHandler_endpoints_showsHowEachStands(t *testing.T) {
 	}}
 	for _, more := range []bool{false, true} { // counted together, and one by one
 		w.total.More = more
-		got := testkit.Read[operator.List[Trouble]](t, w.ask(t, "endpoints", ""))
+		got := testkit.Read[operator.List[ListedEndpoint]](t, w.ask(t, "endpoints", ""))
 		if diff := cmp.Diff(want, got); diff != "" || len(w.asked) > 0 != more {
 			t.Errorf("endpoints, %d counted one by one (-want +got):\n%s", len(w.asked), diff)
 		}
 	}
 }
 
-// pages reads a list to its end and returns what each page has.
+// pages reads a list to its end and returns the contents of each page.
 func (w *world) pages(t *testing.T, fields string) (all [][]string) {
 	t.Helper()
 	for cursor := ""; len(all) < 50; {
-		page := testkit.Read[operator.List[Trouble]](t, w.ask(t, "endpoints", fields+cursor))
+		page := testkit.Read[operator.List[ListedEndpoint]](t, w.ask(t, "endpoints", fields+cursor))
 		ids := []string{}
 		for _, e := range page.Data {
 			ids = append(ids, e.EndpointID)

@@ -6,80 +6,19 @@
 package inspect
 
 import (
-	"context"
 	"log/slog"
+	"maps"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/herald-webhooks/herald/internal/allowance"
 	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
-	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
-	"github.com/herald-webhooks/herald/internal/rejected"
 )
 
-// Deliveries reads delivery records.
-type Deliveries interface {
-	Get(ctx context.Context, deliveryID string) (r delivery.Record, found bool, err error)
-	ListOpen(
-		ctx context.Context, endpointID string, limit int, cursor string,
-	) (records []delivery.Record, next string, err error)
-	BatchGet(ctx context.Context, ids []string) (map[string]delivery.Record, error)
-}
-
-// DeadLetters reads dead letters.
-type DeadLetters interface {
-	Get(ctx context.Context, deliveryID string) (r deadletter.Record, found bool, err error)
-	List(
-		ctx context.Context, s job.Selector, p dynamo.LetterPage,
-	) (records []deadletter.Record, next string, err error)
-	Count(ctx context.Context, s job.Selector) (n int, oldest time.Time, err error)
-}
-
-// IDs lists a tenant's endpoints, oldest first, deleted ones included. It tells them by their keys alone, so one that
-// cannot be read hides no other (dynamo.Endpoints).
-type IDs interface {
-	List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
-}
-
-// Circuits finds endpoints in trouble and slow tenants, a little behind (dynamo.Circuits).
-type Circuits interface {
-	Trouble(ctx context.Context, limit int, cursor string) (keys []dynamo.EndpointKey, next string, err error)
-	Slow(ctx context.Context, limit int) (slow map[string]time.Time, more bool, err error)
-}
-
-// Readings reads endpoints with their tenants' marks and their circuits, strongly consistent (dynamo.Reader).
-type Readings interface {
-	Read(ctx context.Context, keys []dynamo.EndpointKey, quiet map[dynamo.EndpointKey]bool) (
-		map[dynamo.EndpointKey]dynamo.Reading, error)
-}
-
-// Backlog counts waiting deliveries.
-type Backlog interface {
-	Count(ctx context.Context, endpointID string) (dynamo.Waiting, error)
-	Total(ctx context.Context, perShard int) (dynamo.Total, error)
-}
-
-// Rejected looks at EventsDeadLetterQueue.
-type Rejected interface {
-	Receive(ctx context.Context, most int, hidden time.Duration) ([]rejected.Event, error)
-	Restore(ctx context.Context, events []rejected.Event) error
-}
-
-// QueueMeter is the part of the SQS client that measures queues.
-type QueueMeter interface {
-	GetQueueAttributes(
-		context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options),
-	) (*sqs.GetQueueAttributesOutput, error)
-}
-
-// Handler answers. All fields are required.
+// Handler holds the stores of all actions. All fields are required. No view holds the Handler: Function gives each of
+// them the stores that it reads.
 type Handler struct {
 	Deliveries  Deliveries
 	DeadLetters DeadLetters
@@ -87,35 +26,85 @@ type Handler struct {
 	IDs         IDs
 	Circuits    Circuits
 	Readings    Readings
-	Allowance   allowance.Settings
-	Settings    circuit.Settings
-	MaxLife     time.Duration // of a delivery that waits
-	Backlog     Backlog
-	Vault       deadletter.Vault
-	Rejected    Rejected
-	Jobs        Jobs
-	Meter       QueueMeter
-	Queues      map[string]string // logical id → URL
-	Audit       audit.Writer      // of what is opened
-	Log         *slog.Logger
-	Now         func() time.Time
+
+	// Which tenants are slow, as deliver has it.
+	Allowance allowance.Settings
+
+	// When endpoints are probed, as release has it.
+	Probing circuit.Settings
+
+	// The longest life of a delivery that waits.
+	MaxLife time.Duration
+
+	Backlog  Backlog
+	Vault    deadletter.Vault
+	Rejected Rejected
+	Jobs     Jobs
+	Meter    QueueMeter
+
+	// URLs by logical id.
+	Queues map[string]string
+
+	// Keeps a line about each body that is opened.
+	Audit audit.Writer
+	Log   *slog.Logger
+	Now   func() time.Time
 }
 
 // Function returns the operator function with the actions of this package.
 func (h *Handler) Function() *operator.Function {
-	return &operator.Function{Name: "inspect", Audit: h.Audit, Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
-		"delivery":        operator.Do(h.delivery),
-		"deliveries":      operator.Do(h.deliveries),
-		"endpoints":       operator.Do(h.endpoints),
-		"endpoint":        operator.Do(h.endpoint),
-		"causes":          operator.Do(h.causes),
-		"dead_letters":    operator.Do(h.deadLetters),
-		"dead_letter":     operator.Do(h.deadLetter),
-		"summary":         operator.Do(h.summary),
-		"jobs":            operator.Do(h.jobs),
-		"job":             operator.Do(h.job),
-		"job_failures":    operator.Do(h.jobFailures),
-		"job_outcome":     operator.Do(h.jobOutcome),
-		"rejected_events": operator.Do(h.rejectedEvents),
-	}}
+	actions := h.aboutEndpoints()
+	for _, more := range []map[string]operator.Action{h.aboutDeliveries(), h.aboutLetters(), h.aboutOperations()} {
+		maps.Copy(actions, more)
+	}
+	return &operator.Function{Name: "inspect", Audit: h.Audit, Log: h.Log, Now: h.Now, Actions: actions}
+}
+
+// aboutEndpoints are the actions that show endpoints, and the overview of all trouble.
+func (h *Handler) aboutEndpoints() map[string]operator.Action {
+	reader, waiting := endpointReader{h.Readings}, waitingCounter{h.Backlog}
+	health := healthView{settings: h.Probing, maxLife: h.MaxLife, now: h.Now}
+	list := endpointList{ids: h.IDs, circuits: h.Circuits, reader: reader, waiting: waiting, health: health}
+	one := endpointView{directory: h.Directory, backlog: h.Backlog, health: health}
+	trouble := troubleCounter{
+		circuits: h.Circuits, reader: reader, health: health, allowance: h.Allowance, now: h.Now,
+	}
+	all := overview{
+		trouble: trouble, waiting: waiting, letters: h.DeadLetters, queues: queueMeter{h.Meter, h.Queues},
+	}
+	return map[string]operator.Action{
+		"endpoints": operator.Do(list.list), "endpoint": operator.Do(one.show), "summary": operator.Do(all.summary),
+	}
+}
+
+// aboutDeliveries are the actions that show deliveries.
+func (h *Handler) aboutDeliveries() map[string]operator.Action {
+	one := deliveryView{h.Deliveries}
+	list := deliveryList{
+		deliveries: h.Deliveries, directory: h.Directory,
+		search: eventSearch{deliveries: h.Deliveries, ids: h.IDs},
+	}
+	return map[string]operator.Action{"delivery": operator.Do(one.show), "deliveries": operator.Do(list.list)}
+}
+
+// aboutLetters are the actions that show dead letters and causes of death.
+func (h *Handler) aboutLetters() map[string]operator.Action {
+	reader := endpointReader{h.Readings}
+	view := letterView{endpoints: reader, log: h.Log}
+	list := letterList{letters: h.DeadLetters, directory: h.Directory, view: view}
+	opener := letterOpener{letters: h.DeadLetters, vault: h.Vault, view: view}
+	causes := causeList{letters: h.DeadLetters, directory: h.Directory, endpoints: reader}
+	return map[string]operator.Action{
+		"dead_letters": operator.Do(list.list), "dead_letter": operator.Do(opener.open), "causes": operator.Do(causes.list),
+	}
+}
+
+// aboutOperations are the actions that show operators' jobs, and the events that wait for an operator.
+func (h *Handler) aboutOperations() map[string]operator.Action {
+	jobs := jobView{jobs: h.Jobs, deliveries: h.Deliveries}
+	events := rejectedView{queue: h.Rejected, jobs: h.Jobs, log: h.Log, now: h.Now}
+	return map[string]operator.Action{
+		"jobs": operator.Do(jobs.list), "job": operator.Do(jobs.show), "job_failures": operator.Do(jobs.failures),
+		"job_outcome": operator.Do(jobs.outcome), "rejected_events": operator.Do(events.show),
+	}
 }

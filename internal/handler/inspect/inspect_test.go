@@ -189,7 +189,7 @@ func (w *world) function() *operator.Function {
 		Deliveries: deliveries{w}, DeadLetters: letters{w}, Rejected: w, Meter: w, Jobs: w.jobs,
 		Directory: operator.Directory{Endpoints: w.rows(), Circuits: circuits{w}}, IDs: ids{w}, Circuits: circuits{w},
 		Readings: w, Allowance: allowance.New(200, 15*time.Second),
-		Settings: circuit.New(time.Minute, 30*time.Second), MaxLife: 7 * 24 * time.Hour, Backlog: w,
+		Probing: circuit.New(time.Minute, 30*time.Second), MaxLife: 7 * 24 * time.Hour, Backlog: w,
 		Vault:  deadletter.Vault{Keys: testkit.OneKey{}, Random: strings.NewReader(strings.Repeat("x", 1000))},
 		Queues: map[string]string{"EventsQueue": "url/events", "RetryQueue": "url/retries"}, Audit: w,
 		Log: slog.New(slog.NewJSONHandler(&w.log, nil)),
@@ -476,7 +476,7 @@ func TestHandler_summary_countsDeadLettersAndMeasuresQueues(t *testing.T) {
 	}
 	want := Summary{
 		Endpoints: EndpointCounts{States: map[string]int{}, Slow: []SlowTenant{}},
-		DeadLetters: map[deadletter.Status]Count{
+		DeadLetters: map[deadletter.Status]LetterCount{
 			"dead": {Count: 3, OldestDiedAt: at}, "replaying": {}, "replayed": {Count: 1, OldestDiedAt: at},
 		},
 		Queues: map[string]Depth{"EventsQueue": {Visible: 1, InFlight: 2, Delayed: 3}, "RetryQueue": {InFlight: 40}},

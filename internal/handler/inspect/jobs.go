@@ -12,27 +12,26 @@ import (
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
-// Jobs reads operators' jobs and their results (dynamo.Jobs).
-type Jobs interface {
-	Get(ctx context.Context, id string) (j job.Job, found bool, err error)
-	List(ctx context.Context, state job.State, limit int, cursor string) (jobs []job.Job, next string, err error)
-	Pages(ctx context.Context, id string, after, limit int) (pages []job.Page, more bool, err error)
-}
-
 type jobsRequest struct {
 	operator.Page
 	State job.State `json:"state"`
 }
 
-// jobs lists stopped jobs first, then running, then finished ones, each newest first.
-func (h *Handler) jobs(
+// jobView shows jobs and their results. A job's results are pages of up to 100 ids each, in the order of its work.
+type jobView struct {
+	jobs       Jobs
+	deliveries Deliveries
+}
+
+// list lists stopped jobs first, then running, then finished ones, each newest first.
+func (v jobView) list(
 	ctx context.Context, call *operator.Call, req jobsRequest,
 ) (operator.List[operator.Job], error) {
 	if err := operator.OneOf("state", req.State, job.Running, job.Stopped, job.Done); err != nil {
 		return operator.List[operator.Job]{}, err
 	}
 	read := func(limit int, start string) ([]operator.Job, string, error) {
-		jobs, next, err := h.Jobs.List(ctx, req.State, limit, start)
+		jobs, next, err := v.jobs.List(ctx, req.State, limit, start)
 		shown := make([]operator.Job, len(jobs))
 		for i, j := range jobs {
 			shown[i] = operator.ShowJob(j)
@@ -46,23 +45,27 @@ type jobRequest struct {
 	JobID string `json:"job_id"`
 }
 
-// job shows one job.
-func (h *Handler) job(ctx context.Context, call *operator.Call, req jobRequest) (operator.Job, error) {
-	j, err := h.findJob(ctx, call, req.JobID)
+// show shows one job.
+func (v jobView) show(ctx context.Context, call *operator.Call, req jobRequest) (operator.Job, error) {
+	j, err := v.find(ctx, call, req.JobID)
 	return operator.ShowJob(j), err
 }
 
-func (h *Handler) findJob(ctx context.Context, call *operator.Call, id string) (job.Job, error) {
-	return operator.Find(ctx, call, "job_id", id, h.Jobs.Get, "no job has this id, or it is more than 90 days old")
+// find reads a job, and refuses an id that no job has.
+func (v jobView) find(ctx context.Context, call *operator.Call, id string) (job.Job, error) {
+	return operator.Find(ctx, call, "job_id", id, v.jobs.Get, "no job has this id, or it is more than 90 days old")
 }
 
 // JobFailure is an id that a job did not act on: a delivery's, or a rejected event's message id.
 type JobFailure struct {
-	ID     string `json:"id"`
-	Result string `json:"result"` // refused, or failed: a fault of ours
+	ID string `json:"id"`
+
+	// Refused, or failed where an internal error was met.
+	Result string `json:"result"`
 	Reason string `json:"reason"`
 }
 
+// jobPagesRequest asks for a part of a job's results. Parts have no limit: each has pagesAtOnce pages.
 type jobPagesRequest struct {
 	jobRequest
 	Cursor string `json:"cursor"`
@@ -71,11 +74,11 @@ type jobPagesRequest struct {
 // pagesAtOnce bounds the pages of results of one request: up to 100 ids each.
 const pagesAtOnce = 20
 
-// jobFailures lists a job's failures, with reasons. A page of the list may be short or empty.
-func (h *Handler) jobFailures(
+// failures lists a job's failures, with reasons. A page of the list may be short or empty.
+func (v jobView) failures(
 	ctx context.Context, call *operator.Call, req jobPagesRequest,
 ) (operator.List[JobFailure], error) {
-	pages, next, err := h.pagesOf(ctx, call, req, "failures")
+	pages, next, err := v.pages(ctx, call, req, "failures")
 	if err != nil {
 		return operator.List[JobFailure]{}, err
 	}
@@ -92,11 +95,11 @@ func (h *Handler) jobFailures(
 	return operator.List[JobFailure]{Data: failures, NextCursor: next}, nil
 }
 
-// pagesOf reads the pages of a job's results that a cursor stands for, and makes the next one.
-func (h *Handler) pagesOf(
+// pages reads the pages of a job's results that a cursor stands for, and makes the next one.
+func (v jobView) pages(
 	ctx context.Context, call *operator.Call, req jobPagesRequest, list string,
 ) (pages []job.Page, next *string, err error) {
-	j, err := h.findJob(ctx, call, req.JobID)
+	j, err := v.find(ctx, call, req.JobID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -109,7 +112,8 @@ func (h *Handler) pagesOf(
 	if err != nil {
 		return nil, nil, cursor.ErrInvalid
 	}
-	pages, more, err := h.Jobs.Pages(ctx, j.ID, after, pagesAtOnce)
+	pages, more, err := v.jobs.Pages(ctx, j.ID, after, pagesAtOnce)
+	// A job that begins anew at the head of its queue leaves pages behind that it has not written again yet.
 	pages = slices.DeleteFunc(pages, func(p job.Page) bool { return j.Act == job.Publish && p.Number > j.Pages })
 	if err == nil && more && len(pages) > 0 {
 		next = operator.NextCursor(filter, strconv.Itoa(pages[len(pages)-1].Number))
@@ -120,26 +124,38 @@ func (h *Handler) pagesOf(
 // JobOutcome counts the states of the deliveries that a job sent again, of a part of them if there is a cursor: the
 // sum over all parts is the job's.
 type JobOutcome struct {
-	Sent       int     `json:"sent"`
-	Delivered  int     `json:"delivered"`
-	DeadAgain  int     `json:"dead_again"`
-	UnderWay   int     `json:"under_way"`
-	Discarded  int     `json:"discarded"`
-	Unknown    int     `json:"unknown"` // their records have expired
+	// How many the job sent again.
+	Sent int `json:"sent"`
+
+	// Those that were acknowledged.
+	Delivered int `json:"delivered"`
+
+	// Those that died again, purged ones included.
+	DeadAgain int `json:"dead_again"`
+
+	// Those that wait, or are being tried.
+	UnderWay int `json:"under_way"`
+
+	// Those that were discarded on their way.
+	Discarded int `json:"discarded"`
+
+	// Those with a record that has expired.
+	Unknown    int     `json:"unknown"`
 	NextCursor *string `json:"next_cursor"`
 }
 
-// jobOutcome counts the states of up to 2,000 deliveries that a job sent again.
-func (h *Handler) jobOutcome(ctx context.Context, call *operator.Call, req jobPagesRequest) (JobOutcome, error) {
-	pages, next, err := h.pagesOf(ctx, call, req, "outcome")
+// outcome counts the states of up to 2,000 deliveries that a job sent again, as they are now.
+func (v jobView) outcome(ctx context.Context, call *operator.Call, req jobPagesRequest) (JobOutcome, error) {
+	pages, next, err := v.pages(ctx, call, req, "outcome")
 	if err != nil {
 		return JobOutcome{}, err
 	}
 	var ids []string
+	// The pages name the ids that the job sent. Their records say how these fared.
 	for _, p := range pages {
 		ids = append(ids, p.Done...)
 	}
-	records, err := h.Deliveries.BatchGet(ctx, ids)
+	records, err := v.deliveries.BatchGet(ctx, ids)
 	if err != nil {
 		return JobOutcome{}, err
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
 
-// Settings are the function's environment variables.
+// Settings are the function's environment variables. Inspect names every table and queue, since it counts all of them.
 type Settings struct {
 	AuditLogGroup            string `env:"AUDIT_LOG_GROUP,notEmpty"`
 	DeliveriesTable          string `env:"DELIVERIES_TABLE,notEmpty"`
@@ -34,7 +34,8 @@ type Settings struct {
 	DeadLetterQueueURL       string `env:"DEAD_LETTER_QUEUE_URL,notEmpty"`
 	EventsDeadLetterQueueURL string `env:"EVENTS_DEAD_LETTER_QUEUE_URL,notEmpty"`
 
-	// Deliver's: which tenants are slow, when endpoints are probed, how long deliveries are kept.
+	// Those of deliver. From them follows which tenants are slow, when endpoints are probed, and how long deliveries are
+	// kept.
 	Minute             config.Seconds `env:"MINUTE_SECONDS"`
 	MaximumConcurrency int            `env:"MAXIMUM_CONCURRENCY"`
 	AttemptTimeout     config.Seconds `env:"ATTEMPT_TIMEOUT_SECONDS"`
@@ -46,7 +47,9 @@ type Config = config.Function[Settings]
 
 // New returns the handler on the AWS resources that the settings name.
 func New(c Config) *Handler {
-	s, tables, queues := c.Settings, dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
+	s := c.Settings
+	tables := dynamodb.NewFromConfig(c.AWS)
+	queues := sqs.NewFromConfig(c.AWS)
 	endpoints := dynamo.NewEndpoints(tables, s.EndpointsTable)
 	circuits := dynamo.NewCircuits(tables, s.EndpointHealthTable)
 	return &Handler{
@@ -60,7 +63,7 @@ func New(c Config) *Handler {
 			Deleted: true,
 		}),
 		Allowance: allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
-		Settings:  circuit.New(s.Minute.Duration(), 0), // it leases nothing
+		Probing:   circuit.New(s.Minute.Duration(), 0), // inspect leases nothing
 		MaxLife:   time.Duration(s.MaxLifeDays) * 24 * time.Hour,
 		Backlog:   dynamo.NewBacklog(tables, s.BacklogTable),
 		Vault:     keyring.NewVault(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN),

@@ -30,7 +30,7 @@ func withoutStores() map[string]lambda.Handler {
 	}
 }
 
-// told is what a refusal says behind the last of the words, as a list.
+// told is the end of a refusal behind the last of the words, as a list.
 func told(t *testing.T, answer, words string) []string {
 	t.Helper()
 	var refused struct {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/audit"
-	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
@@ -16,12 +15,20 @@ import (
 
 // RejectedEvent is one event on EventsDeadLetterQueue.
 type RejectedEvent struct {
-	MessageID string    `json:"message_id"`
-	EventID   string    `json:"event_id"`
-	Reason    string    `json:"reason"`
-	SentAt    time.Time `json:"sent_at"`
-	Bytes     int       `json:"bytes"`
-	Body      *string   `json:"body"` // null when the answer has no room for it
+	MessageID string `json:"message_id"`
+
+	// The id that the event has, or its message's where it has none.
+	EventID string `json:"event_id"`
+
+	// Why fanout rejected it, or not_processed where SQS moved it here.
+	Reason string    `json:"reason"`
+	SentAt time.Time `json:"sent_at"`
+
+	// The length of the body, shown or not.
+	Bytes int `json:"bytes"`
+
+	// Null where the answer has no room for it.
+	Body *string `json:"body"`
 }
 
 // maxBodies bounds the bodies in one answer, in bytes: Lambda answers at most 6 MB, and JSON
@@ -29,17 +36,26 @@ type RejectedEvent struct {
 const maxBodies = 2 << 20
 
 type rejectedRequest struct {
-	Limit    *int      `json:"limit"`
-	TenantID string    `json:"tenant_id"`
-	Reason   string    `json:"reason"` // a part of it
-	Since    time.Time `json:"since"`  // of sent_at, inclusive
-	Until    time.Time `json:"until"`  // likewise, exclusive
+	// How many events are shown, not how many are searched.
+	Limit    *int   `json:"limit"`
+	TenantID string `json:"tenant_id"`
+
+	// A part of the reason.
+	Reason string `json:"reason"`
+
+	// The earliest time of sending. It is included.
+	Since time.Time `json:"since"`
+
+	// The end of the times of sending. It is not included.
+	Until time.Time `json:"until"`
 }
 
 // RejectedList is a list of rejected events.
 type RejectedList struct {
 	operator.List[RejectedEvent] `json:",embed"`
-	Note                         string `json:"note,omitzero"` // limits of the search
+
+	// How far the search went.
+	Note string `json:"note,omitzero"`
 }
 
 // maxSearched bounds the events that are received for one answer.
@@ -47,9 +63,18 @@ const maxSearched = 1000
 
 const noteSearchedPart = "more events wait than were searched, 1,000 at most: a job counts all that are selected"
 
-// rejectedEvents shows the selected events on EventsDeadLetterQueue. A queue has no pages: there is no cursor, and
+// rejectedView looks at EventsDeadLetterQueue. A queue cannot be looked at without hiding its events for a while, so it
+// restores all that it has received.
+type rejectedView struct {
+	queue Rejected
+	jobs  Jobs
+	log   *slog.Logger
+	now   func() time.Time
+}
+
+// show shows the selected events on EventsDeadLetterQueue. A queue has no pages: there is no cursor, and
 // next_cursor is always null.
-func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req rejectedRequest) (RejectedList, error) {
+func (v rejectedView) show(ctx context.Context, call *operator.Call, req rejectedRequest) (RejectedList, error) {
 	limit, err := operator.Page{Limit: req.Limit}.Size()
 	if err != nil {
 		return RejectedList{}, err
@@ -59,12 +84,12 @@ func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req r
 		return RejectedList{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
-	if err := h.refuseWhilePublished(ctx); err != nil {
+	if err := v.refuseWhilePublished(ctx); err != nil {
 		return RejectedList{}, err
 	}
-	found, received, all, err := h.look(ctx, selector, limit)
-	if err := h.Rejected.Restore(ctx, received); err != nil {
-		h.Log.WarnContext(ctx, "rejected events stay hidden for some seconds", telemetry.Cause(err))
+	found, received, all, err := v.look(ctx, selector, limit)
+	if err := v.queue.Restore(ctx, received); err != nil {
+		v.log.WarnContext(ctx, "rejected events stay hidden for some seconds", telemetry.Cause(err))
 	}
 	if err == nil {
 		err = call.Audit(ctx, auditLines(found)...)
@@ -84,10 +109,10 @@ func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req r
 const codePublishing = "publishing"
 
 // refuseWhilePublished refuses a look that would hide events from a job: the job would meet the queue's end without
-// them. A job begins when all looks are over that did not know of it.
-func (h *Handler) refuseWhilePublished(ctx context.Context) error {
+// them. Looks that began before the job was started did not know of it. The job begins when all of those are over.
+func (v rejectedView) refuseWhilePublished(ctx context.Context) error {
 	for next := ""; ; {
-		running, after, err := h.Jobs.List(ctx, job.Running, maxRunning, next)
+		running, after, err := v.jobs.List(ctx, job.Running, maxRunning, next)
 		if err != nil {
 			return err
 		}
@@ -97,39 +122,38 @@ func (h *Handler) refuseWhilePublished(ctx context.Context) error {
 					"or stop it")
 			}
 		}
-		if next = after; next == "" {
+		if after == "" {
 			return nil
 		}
+		next = after
 	}
 }
 
 // maxRunning is how many jobs are read together.
 const maxRunning = 100
 
-// auditLines name the events that are shown.
+// auditLines name the events that are shown. Their bodies are, so each has a line.
 func auditLines(events []rejected.Event) []audit.Line {
 	lines := make([]audit.Line, len(events))
 	for n, e := range events {
-		lines[n] = audit.Line{MessageID: e.MessageID}
-		if tenant := rejected.TenantOf(e); event.ValidTenantID(tenant) { // the field may hold anything
-			lines[n].TenantID = tenant
-		}
+		lines[n] = audit.Line{MessageID: e.MessageID, TenantID: rejected.TenantOf(e)}
 	}
 	return lines
 }
 
 // look receives until it has found as many as are wanted, the queue is empty, or its time is over. Events received
-// before a fault come with it; the bodies of unselected ones are dropped.
-func (h *Handler) look(
+// before a fault come with it, so that they are restored. The bodies of unselected ones are dropped: there can be many.
+func (v rejectedView) look(
 	ctx context.Context, selector job.Selector, limit int,
 ) (found, received []rejected.Event, all bool, err error) {
-	begun := h.Now()
-	for len(found) < limit && len(received) < maxSearched && h.Now().Sub(begun) < rejected.LookTime {
+	begun := v.now()
+	for len(found) < limit && len(received) < maxSearched && v.now().Sub(begun) < rejected.LookTime {
 		most := limit - len(found)
+		// Where there is a selection, those that are wanted may be few among all.
 		if selector != (job.Selector{}) {
 			most = maxSearched - len(received)
 		}
-		some, err := h.Rejected.Receive(ctx, most, rejected.Glance)
+		some, err := v.queue.Receive(ctx, most, rejected.Glance)
 		if err != nil || len(some) == 0 {
 			return found, received, true, err
 		}
@@ -144,6 +168,7 @@ func (h *Handler) look(
 	return found, received, false, nil
 }
 
+// showRejected shows events, the oldest first. The bodies of later ones are left out where the answer is full.
 func showRejected(events []rejected.Event) []RejectedEvent {
 	slices.SortStableFunc(events, func(a, b rejected.Event) int { return a.SentAt.Compare(b.SentAt) })
 	shown := make([]RejectedEvent, len(events))

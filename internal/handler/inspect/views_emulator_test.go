@@ -32,7 +32,7 @@ var (
 	letters   = flag.Int("letters", 100, "dead letters")
 )
 
-// What operators look at first costs calls by the hundred endpoints, and scans no table. The defaults are small; with
+// The first looks of operators cost calls by the hundred endpoints, and scans no table. The defaults are small; with
 // -trouble 1000 -letters 10000 it shows the figures of a bad night after some minutes.
 func TestViewsScanNothing(t *testing.T) {
 	cfg := testkit.Moto(t)
@@ -89,7 +89,7 @@ func TestEndpointsOfATenantAreShownThoughOneIsBroken(t *testing.T) {
 	put(t, client, tables.EndpointHealth, "scope", "endpoint#webhook_3", "name", "health", "since", "yesterday")
 	answer := testkit.Ask(t, h.Function(), "endpoints", `"tenant_id":"acme"`)
 	states := map[string]string{}
-	for _, e := range testkit.Read[operator.List[inspect.Trouble]](t, answer).Data {
+	for _, e := range testkit.Read[operator.List[inspect.ListedEndpoint]](t, answer).Data {
 		states[e.EndpointID] = e.State
 	}
 	if diff := cmp.Diff(map[string]string{"webhook_1": "unreadable", "webhook_2": "healthy"}, states); diff != "" {

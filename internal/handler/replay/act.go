@@ -15,8 +15,8 @@ import (
 // chunks bounds how many chunks go through the steps at once.
 const chunks = 4
 
-// acts replays and purges dead letters, by their ids. It alone knows the order of the steps. What a step does is known
-// by the worker that has the step.
+// acts replays and purges dead letters, by their ids. It alone knows the order of the steps. Each step is known to the
+// worker that takes it.
 type acts struct {
 	looker   looker
 	replayer replayer
@@ -30,7 +30,7 @@ type acts struct {
 func (a acts) do(ctx context.Context, by auditor, j job.Job, ids []string) []Result {
 	r := run{Job: j, now: a.now()}
 	results := make([]Result, len(ids))
-	for i, id := range ids { // what time does not reach, and what a panic ends, keeps this result
+	for i, id := range ids { // ids that time does not reach keep this result, and so do those of a panic
 		results[i] = Result{DeliveryID: id, Result: resultNotStarted}
 	}
 	parts := slices.Collect(slices.Chunk(ids, chunk))

@@ -87,7 +87,7 @@ func (req eraseRequest) check() error {
 	return operator.CheckReason(req.Reason)
 }
 
-// some erases from a place until a bound is reached, and returns the place of what is left, "" for nothing.
+// some erases from a place until a bound is reached. It returns the place of the rest, "" where nothing is left.
 func (e eraser) some(
 	ctx context.Context, call *operator.Call, req eraseRequest, place string,
 ) (counts map[string]int, left string, err error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-// erasable is what there is of every tenant, page by page.
+// erasable are the items of every tenant, page by page.
 var erasable = []struct {
 	kind  string
 	count int

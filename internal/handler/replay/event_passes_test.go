@@ -57,7 +57,7 @@ func TestHandler_workJobs_passesRefusedEventsAtOnce(t *testing.T) {
 }
 
 // A queue that no invocation passes in one go is passed by several: each goes on behind the last, and the end is met.
-// A second job waits until then: what one passes is hidden from the others until all of it is back.
+// A second job waits until then: the events that one passes are hidden from the others until all of it is back.
 func TestHandler_workJobs_publishesForOneJobAtATimeAndGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, all := newStore(t, 0), eventsOf(10_000, func(n int) string { return []string{"acme", "other"}[n%2] })

@@ -9,11 +9,11 @@ import (
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
-// ForGood is the alias of the function that alone deletes anything for good: IAM sees the function and its alias, and
-// no request. Who may invoke the function alone can send again, and stop.
+// ForGood is the function's alias, by which alone anything is deleted for good. IAM sees the function and its alias,
+// and no request. A role that may invoke the function alone can send again, and stop.
 const ForGood = "delete"
 
-// codeAliasRequired refuses what deletes for good, where the function was not invoked by its alias.
+// codeAliasRequired refuses to delete for good, where the function was not invoked by its alias.
 const codeAliasRequired = "alias_required"
 
 // byAlias refuses an invocation by another name than the alias.

@@ -15,7 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-// What each action is asked in the test below, and whether it deletes for good.
+// deletes has requests for each action, and whether they delete for good.
 var deletes = map[string]bool{
 	`{"action":"deliveries","operator":"ann","delivery_ids":["msg_1"]}`:                                   false,
 	`{"action":"endpoint","operator":"ann","endpoint_id":"webhook_1"}`:                                    false,

@@ -4,10 +4,13 @@
 // It promises that a replay keeps the delivery's id and body, that two replays of one delivery never run at once, and
 // that a replay which is interrupted anywhere can be resumed: the dead letter is claimed, the state written, the
 // message sent and the replay of the dead letter ended, in this order. For each id that cannot be replayed, the answer
-// has the reason. A request acts on what it names. What acts on everything of an endpoint, a tenant or a reason is a
-// job, and jobs are worked off at a bounded rate by one invocation after the other, each of which goes on where the
-// last one ended. It never replays to an endpoint that is deleted or disabled, and never an acknowledged delivery. It
-// deletes for good only where it is invoked by its alias, ForGood.
+// has the reason.
+//
+// A request acts on the ids that it names. Acts on everything of an endpoint, a tenant or a reason are jobs. Jobs are
+// worked off at a bounded rate, by one invocation after the other, each of which goes on where the last one ended.
+//
+// It never replays to an endpoint that is deleted or disabled, and never an acknowledged delivery. It deletes for good
+// only where it is invoked by its alias, ForGood.
 package replay
 
 import (
@@ -19,7 +22,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
-// Handler holds what the actions need. All fields are required. No worker holds the Handler: Function gives each of
+// Handler holds the stores of all actions. All fields are required. No worker holds the Handler: Function gives each of
 // them the stores that it uses.
 type Handler struct {
 	DeadLetters DeadLetters

@@ -42,7 +42,7 @@ func died(n int) events.SQSMessage {
 	}
 }
 
-// A job on real tables and queues: it finds what died, sends it to RetryQueue, and knows what it has sent.
+// A job on real tables and queues: it finds the dead, sends them to RetryQueue, and knows which it has sent.
 func TestAJobEndToEnd(t *testing.T) {
 	const letters = 30
 	cfg, log := testkit.Moto(t), slog.New(slog.DiscardHandler)

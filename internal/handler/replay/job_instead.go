@@ -9,10 +9,10 @@ import (
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
-// codeJobInstead refuses a request for what only a job does.
+// codeJobInstead refuses a request for an act that is a job's alone.
 const codeJobInstead = "job_instead"
 
-// jobRequested is the request for the job that does what was asked for.
+// jobRequested is the request for the job that stands in for a refused request.
 type jobRequested struct {
 	Action     string  `json:"action"`
 	Act        job.Act `json:"act"`

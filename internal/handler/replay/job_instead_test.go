@@ -27,7 +27,7 @@ func instead(t *testing.T, w *world, request string) (refusal operator.Refusal, 
 	return answer.Error, shown
 }
 
-// What only a job does is answered with the request for that job. The request itself changes nothing and receives no
+// An act of jobs alone is answered with the request for that job. The request itself changes nothing and receives no
 // event.
 func TestHandler_answersWithTheJobThatReplacesAnAct(t *testing.T) {
 	const one, replay = `"action":"endpoint","endpoint_id":"webhook_1"`, `{"action":"start_job","act":"replay",`
@@ -55,7 +55,7 @@ func TestHandler_answersWithTheJobThatReplacesAnAct(t *testing.T) {
 	}
 }
 
-// An operator who sends the request that was shown has done what was asked for.
+// An operator who sends the request that was shown has done the same.
 func TestHandler_answersWithAJobThatDoesTheAct(t *testing.T) {
 	for request, want := range map[string]int{
 		`"action":"endpoint","endpoint_id":"webhook_1","tenant_id":"acme"`: 3, `"action":"rejected_events","all":true`: 1,

@@ -20,7 +20,7 @@ type letter struct {
 	id     string
 	record deadletter.Record
 
-	// What is sent. Its Replay is the number of this replay.
+	// The message to send. Its Replay is the number of this replay.
 	message delivery.Message
 
 	// No earlier run of this replay may have sent the message.
@@ -47,10 +47,11 @@ func (l letter) through(ctx context.Context, steps ...step) (letter, error) {
 		if l.over() {
 			break
 		}
-		var err error
-		if l, err = next(ctx, l); err != nil {
-			return l, err
+		after, err := next(ctx, l)
+		if err != nil {
+			return after, err
 		}
+		l = after
 	}
 	return l, nil
 }
@@ -85,7 +86,7 @@ func (r run) refusal(d deadletter.Record) string {
 	return ""
 }
 
-// refusalToPurge refuses what another replay holds, and what the job selected and would no longer select.
+// refusalToPurge refuses a letter that another replay holds, and one that the job selected and would no longer select.
 func (r run) refusalToPurge(d deadletter.Record) string {
 	switch {
 	case r.isClaimed(d):

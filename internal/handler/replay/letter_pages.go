@@ -53,7 +53,7 @@ func jobResults(results []Result) []job.Result {
 	return counted
 }
 
-// kindOf tells what a job tries again: what failed, and what another replay held.
+// kindOf tells which results a job tries again: failures, and letters that another replay held.
 func kindOf(r Result) job.Kind {
 	switch {
 	case r.Result == resultReplayed || r.Result == resultPurged:

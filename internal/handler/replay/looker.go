@@ -18,8 +18,8 @@ type looker struct {
 	now       func() time.Time
 }
 
-// find reads the dead letter, and refuses one that cannot be replayed or purged. What a worker that broke off has done
-// for the same job is done.
+// find reads the dead letter, and refuses one that cannot be replayed or purged. A letter that an earlier worker has
+// finished for the same job is over, with its result.
 func (k looker) find(ctx context.Context, l letter) (letter, error) {
 	d, found, err := k.letters.Get(ctx, l.id)
 	l.record = d

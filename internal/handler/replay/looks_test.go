@@ -15,7 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
 
-// hiding is EventsDeadLetterQueue as SQS keeps it: what is received is hidden from all until a time.
+// hiding is EventsDeadLetterQueue as SQS keeps it: received messages are hidden from all until a time.
 type hiding struct {
 	mu     sync.Mutex
 	events []rejected.Event
@@ -118,7 +118,7 @@ func (looked) Pages(context.Context, string, int, int) (pages []job.Page, more b
 	return nil, false, nil
 }
 
-// What a look hid before the job was stopped, or while it was, is back before the job goes on.
+// An event that a look hid before the job was stopped, or while it was, is back before the job goes on.
 func TestHandler_workJobs_beginsToPublishWhenLooksAreOver(t *testing.T) {
 	if rejected.LookTime+rejected.Glance+10*time.Second > job.LooksOver { // and a margin for reads and clocks
 		t.Errorf("looks last %s and hide for %s, jobs begin after %s", rejected.LookTime, rejected.Glance, job.LooksOver)

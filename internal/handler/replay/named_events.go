@@ -79,7 +79,7 @@ func (n namedEvents) discard(
 	if err := byAlias(ctx); err != nil {
 		return RejectedResults{}, err
 	}
-	// Events that would be rejected again are what operators discard.
+	// Operators discard just the events that would be rejected again.
 	return n.answer(ctx, call, ids, sweep{
 		invalid: true,
 		act: func(ctx context.Context, events []rejected.Event) []outcome {

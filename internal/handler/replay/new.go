@@ -35,10 +35,12 @@ type Settings struct {
 // Config holds New's arguments.
 type Config = config.Function[Settings]
 
-// New returns the handler on the AWS resources that the settings name. Of an endpoint it reads what decides about a
-// delivery, and no secret: its role may read no more.
+// New returns the handler on the AWS resources that the settings name. Of an endpoint it reads the fields that decide
+// about a delivery, and no secret: its role may read no more.
 func New(c Config) *Handler {
-	s, tables, queues := c.Settings, dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
+	s := c.Settings
+	tables := dynamodb.NewFromConfig(c.AWS)
+	queues := sqs.NewFromConfig(c.AWS)
 	return &Handler{
 		DeadLetters: dynamo.NewDeadLetters(tables, s.DeadLettersTable),
 		States:      dynamo.NewDeliveries(tables, s.DeliveriesTable),

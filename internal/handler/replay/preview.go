@@ -57,7 +57,7 @@ type preview struct {
 	now       func() time.Time
 }
 
-// count counts what a job would do.
+// count counts the results of a job in advance.
 func (p preview) count(ctx context.Context, j job.Job) (Survey, error) {
 	if j.Act == job.Publish {
 		return p.countEvents(ctx, j)
@@ -89,7 +89,7 @@ func (p preview) count(ctx context.Context, j job.Job) (Survey, error) {
 	return s, nil
 }
 
-// receivers reads the endpoints of dead letters that nothing else refuses, but for the known ones. It reads each
+// receivers reads the endpoints of dead letters that nothing else refuses, without those that are known. It reads each
 // endpoint once, some at a time, until one cannot be read.
 func (p preview) receivers(
 	ctx context.Context, r run, records []deadletter.Record, known map[dynamo.EndpointKey]receiver,

@@ -11,8 +11,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// publisher sends rejected events to EventsQueue again, or deletes them for good. What it cannot do stays on the queue
-// of rejected events.
+// publisher sends rejected events to EventsQueue again, or deletes them for good. An event with which it fails stays on
+// its queue.
 type publisher struct {
 	events Sender
 	queue  Rejected

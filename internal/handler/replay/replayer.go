@@ -19,7 +19,7 @@ type replayer struct {
 	letters Claims
 	states  States
 
-	// DeliveryQueue, for what an operator names.
+	// DeliveryQueue, for letters that an operator names.
 	deliveries Sender
 
 	// RetryQueue, for jobs: no first attempt waits behind them.

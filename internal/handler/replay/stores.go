@@ -93,7 +93,7 @@ type Rejected interface {
 	Delete(ctx context.Context, e rejected.Event) error
 }
 
-// OrderedJobs is what operators do with jobs: they start, stop and resume them.
+// OrderedJobs is the operators' part of the table Jobs: they start, stop and resume jobs.
 type OrderedJobs interface {
 	// Create stores a new job. Created is false where a job has its id. That job is the stored one then.
 	Create(ctx context.Context, j job.Job) (stored job.Job, created bool, err error)
@@ -111,7 +111,7 @@ type ListedJobs interface {
 	List(ctx context.Context, state job.State, limit int, cursor string) (jobs []job.Job, next string, err error)
 }
 
-// LeasedJobs is what a worker does with a job: it leases the job, stores its progress and leaves it.
+// LeasedJobs is the worker's part of the table Jobs: it leases a job, stores its progress and leaves it.
 type LeasedJobs interface {
 	// Lease gives a running job to a worker, unless another worker has it.
 	Lease(ctx context.Context, id, worker string, now, until time.Time) (j job.Job, leased bool, err error)

@@ -35,7 +35,7 @@ func outcomes(result, reason string, events ...rejected.Event) (all []outcome) {
 	return all
 }
 
-// sweep is what is done in one pass through EventsDeadLetterQueue.
+// sweep says which events one pass through EventsDeadLetterQueue selects, and how they are treated.
 type sweep struct {
 	// Which events are acted on.
 	selects func(rejected.Event) bool
@@ -92,8 +92,8 @@ func withID(e rejected.Event) []byte {
 	return slices.Concat(body[:open], []byte(`"id":`), id, []byte(","), body[open:])
 }
 
-// eventQueue goes through EventsDeadLetterQueue. A queue cannot be read without hiding what is received, so what is
-// received is restored, or stays hidden on purpose.
+// eventQueue goes through EventsDeadLetterQueue. A queue cannot be read without hiding its messages. So received events
+// are restored, or stay hidden on purpose.
 type eventQueue struct {
 	queue Rejected
 	log   *slog.Logger

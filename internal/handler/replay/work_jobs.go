@@ -20,7 +20,7 @@ const (
 	lease = time.Minute
 )
 
-// workedJobs is what the worker does with jobs.
+// workedJobs is the table Jobs without the operators' part.
 type workedJobs interface {
 	ListedJobs
 	LeasedJobs
@@ -36,7 +36,7 @@ type jobWorker struct {
 }
 
 // work works on the running jobs, in turns of a page, until its time is over. The next invocation goes on. Where this
-// one dies, its leases run out, and what it has stored is the place where another worker goes on.
+// one dies, its leases run out, and another goes on from the progress that was stored.
 func (w jobWorker) work(ctx context.Context, call *operator.Call, _ struct{}) (none struct{}, err error) {
 	running, err := w.running(ctx)
 	if err != nil {

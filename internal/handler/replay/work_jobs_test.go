@@ -106,7 +106,7 @@ func TestHandler_workJobs_sends50ASecondAndGoesOnInTheNextInvocation(t *testing.
 	})
 }
 
-// What is pending when a job is stopped is done by the page's end; what follows waits for resume.
+// The pending page of a job that is stopped is done to its end. The next one waits for resume.
 func TestHandler_stopJob_andResumeIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newStore(t, 250)
@@ -203,7 +203,7 @@ func TestHandler_workJobs_publishesRejectedEvents(t *testing.T) {
 	})
 }
 
-// Of many jobs, those have their turn whose last one was the longest ago: none waits for the others' ends.
+// Of many jobs, those have their turn that had the last one the longest ago. None waits for the ends of the others.
 func TestHandler_workJobs_givesEachJobATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newStore(t, 1)
@@ -250,7 +250,7 @@ func TestHandler_workJobs_endsWithinARound(t *testing.T) {
 	})
 }
 
-// What another job has purged meanwhile ends no job: a table stores no count without a reason.
+// A letter that another job has purged ends no job: a table stores no count without a reason.
 func TestHandler_workJobs_countsWhatHasGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newStore(t, 1)

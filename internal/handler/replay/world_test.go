@@ -136,7 +136,7 @@ func (w *world) ask(t *testing.T, request string) string {
 	return w.invoke(t.Context(), t, request)
 }
 
-// named is the context of an invocation by the function's name and what is behind it.
+// named is the context of an invocation by the function's name with a suffix.
 func named(ctx context.Context, behind string) context.Context {
 	const function = "arn:aws:lambda:eu-central-1:111122223333:function:herald-prod-replay"
 	return lambdacontext.NewContext(ctx, &lambdacontext.LambdaContext{InvokedFunctionArn: function + behind})

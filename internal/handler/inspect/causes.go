@@ -15,47 +15,64 @@ import (
 
 // Cause is an endpoint, and a cause of death of its deliveries.
 type Cause struct {
-	TenantID     string          `json:"tenant_id"` // empty, as the endpoint, of unreadable messages
-	EndpointID   string          `json:"endpoint_id"`
-	Host         string          `json:"host"`
-	Description  string          `json:"description"`
-	State        string          `json:"state"` // of the endpoint, now
-	Reason       delivery.Reason `json:"reason"`
-	LastStatus   int             `json:"last_status"` // of the latest death; 0: no response
-	Count        int             `json:"count"`
-	FirstDiedAt  time.Time       `json:"first_died_at"`
-	LatestDiedAt time.Time       `json:"latest_died_at"`
+	// Empty for unreadable messages, as is the endpoint: they name neither.
+	TenantID    string `json:"tenant_id"`
+	EndpointID  string `json:"endpoint_id"`
+	Host        string `json:"host"`
+	Description string `json:"description"`
+
+	// The state of the endpoint as it is now.
+	State  string          `json:"state"`
+	Reason delivery.Reason `json:"reason"`
+
+	// The status of the latest death. 0 means that there was no response.
+	LastStatus int `json:"last_status"`
+
+	// How many letters died of it.
+	Count        int       `json:"count"`
+	FirstDiedAt  time.Time `json:"first_died_at"`
+	LatestDiedAt time.Time `json:"latest_died_at"`
 }
 
 // Causes are causes of death, the most frequent first.
 type Causes struct {
 	Data []Cause `json:"data"`
-	More bool    `json:"more"` // there are more dead letters than were counted, or more causes than are shown
+
+	// There are more dead letters than were counted, or more causes than are shown.
+	More bool `json:"more"`
 }
 
 // The most that are counted and shown: dead letters, the latest deaths first, and causes.
 const (
 	maxDeaths  = 20_000
-	deathsPage = 2000 // less than the 1 MB of a call
+	deathsPage = 2000 // a call returns at most 1 MB, and this is less
 	maxCauses  = 50
 )
 
-// causes counts dead letters, selected or all that are not replayed, by endpoint and reason.
-func (h *Handler) causes(ctx context.Context, call *operator.Call, req job.Selector) (Causes, error) {
+// causeList counts causes of death, in the latest deaths: an incident is seen in them, and reading all would not end.
+type causeList struct {
+	letters   DeadLetters
+	directory operator.Directory
+	endpoints endpointReader
+}
+
+// list counts dead letters, selected or all that are not replayed, by endpoint and reason.
+func (l causeList) list(ctx context.Context, call *operator.Call, req job.Selector) (Causes, error) {
 	req.Status = cmp.Or(req.Status, string(deadletter.Dead))
-	req, err := h.selection(ctx, call, req)
+	req, err := selection(ctx, call, l.directory, req)
 	if err != nil {
 		return Causes{}, err
 	}
 	var letters []deadletter.Record
 	var next string
 	for len(letters) < maxDeaths {
-		page, after, err := h.DeadLetters.List(ctx, req, dynamo.LetterPage{Limit: deathsPage, Cursor: next})
+		page, after, err := l.letters.List(ctx, req, dynamo.LetterPage{Limit: deathsPage, Cursor: next})
 		if err != nil {
 			return Causes{}, err
 		}
 		letters = append(letters, page...)
-		if next = after; next == "" {
+		next = after
+		if next == "" {
 			break
 		}
 	}
@@ -63,10 +80,11 @@ func (h *Handler) causes(ctx context.Context, call *operator.Call, req job.Selec
 	if len(found.Data) > maxCauses {
 		found.Data, found.More = found.Data[:maxCauses], true
 	}
-	return found, h.nameEndpoints(ctx, found.Data)
+	return found, l.name(ctx, found.Data)
 }
 
-// countCauses wants the latest deaths first.
+// countCauses counts letters by endpoint and reason, the most frequent first. It wants the latest deaths first, so that
+// the first letter of a cause is its latest.
 func countCauses(letters []deadletter.Record) []Cause {
 	type cause struct {
 		endpoint string
@@ -91,13 +109,13 @@ func countCauses(letters []deadletter.Record) []Cause {
 	return causes
 }
 
-// nameEndpoints adds host, description and state.
-func (h *Handler) nameEndpoints(ctx context.Context, causes []Cause) error {
+// name adds host, description and state of the endpoints. A cause without an endpoint keeps its empty fields.
+func (l causeList) name(ctx context.Context, causes []Cause) error {
 	keys := make([]dynamo.EndpointKey, len(causes))
 	for n, c := range causes {
 		keys[n] = dynamo.EndpointKey{TenantID: c.TenantID, EndpointID: c.EndpointID}
 	}
-	endpoints, err := h.readNamed(ctx, keys)
+	endpoints, err := l.endpoints.named(ctx, keys)
 	for n, c := range causes {
 		if f, found := endpoints[c.EndpointID]; found {
 			causes[n].Host, causes[n].Description, causes[n].State = f.Endpoint.Host(), f.Endpoint.Description, f.State()

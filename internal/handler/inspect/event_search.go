@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/herald-webhooks/herald/internal/cursor"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/event"
@@ -14,10 +16,37 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// deliveriesOfEvent lists the deliveries of one event, given as it was published, the oldest endpoint first. A
+// deliveriesRequest asks for the deliveries of an endpoint, or of an event. With an event, there are no pages.
+type deliveriesRequest struct {
+	operator.Page
+	EndpointID string `json:"endpoint_id"`
+	EventID    string `json:"event_id"`
+
+	// The event as it was published.
+	Event    jsontext.Value `json:"event"`
+	TenantID string         `json:"tenant_id"`
+}
+
+// DeliveryList is a list of deliveries.
+type DeliveryList struct {
+	operator.List[Delivery] `json:",embed"`
+
+	// How far the search went.
+	Note string `json:"note,omitzero"`
+}
+
+// eventSearch finds the deliveries of one event. No index has them by event: it would cost each delivery a write. Where
+// the event is given as it was published, the ids of its deliveries follow from it. Where it is not, the open
+// deliveries of each endpoint are searched.
+type eventSearch struct {
+	deliveries Deliveries
+	ids        IDs
+}
+
+// byContent lists the deliveries of one event, given as it was published, the oldest endpoint first. A
 // delivery's id is made of tenant, event, endpoint and body, so it asks for the ids of all the tenant's endpoints,
 // deleted ones included. There are at most 200, so it needs no pages.
-func (h *Handler) deliveriesOfEvent(
+func (s eventSearch) byContent(
 	ctx context.Context, call *operator.Call, req deliveriesRequest,
 ) (DeliveryList, error) {
 	e, err := event.Decode(req.Event, req.EventID)
@@ -35,7 +64,7 @@ func (h *Handler) deliveriesOfEvent(
 		return DeliveryList{}, err
 	}
 	req.TenantID, req.EventID = e.TenantID, e.ID
-	endpoints, err := h.endpointsOfEvent(ctx, call, req)
+	endpoints, err := s.endpoints(ctx, call, req)
 	if err != nil {
 		return DeliveryList{}, err
 	}
@@ -44,7 +73,7 @@ func (h *Handler) deliveriesOfEvent(
 	for i, endpointID := range endpoints {
 		ids[i] = delivery.ID(e.TenantID, e.ID, endpointID, content)
 	}
-	records, err := h.Deliveries.BatchGet(ctx, ids)
+	records, err := s.deliveries.BatchGet(ctx, ids)
 	if err != nil {
 		return DeliveryList{}, err
 	}
@@ -62,8 +91,8 @@ func (h *Handler) deliveriesOfEvent(
 	return list, nil
 }
 
-// endpointsOfEvent refuses filters without meaning here and returns the tenant's endpoints, the oldest first.
-func (h *Handler) endpointsOfEvent(ctx context.Context, call *operator.Call, req deliveriesRequest) ([]string, error) {
+// endpoints returns the ids of the tenant's endpoints, the oldest first. It refuses filters that mean nothing here.
+func (s eventSearch) endpoints(ctx context.Context, call *operator.Call, req deliveriesRequest) ([]string, error) {
 	switch {
 	case req.EndpointID != "":
 		return nil, operator.Invalid("endpoint_id", "give either endpoint_id or an event")
@@ -75,7 +104,7 @@ func (h *Handler) endpointsOfEvent(ctx context.Context, call *operator.Call, req
 		return nil, cursor.ErrInvalid
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID), slog.String(telemetry.KeyEvent, req.EventID))
-	endpoints, err := h.IDs.List(ctx, req.TenantID)
+	endpoints, err := s.ids.List(ctx, req.TenantID)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +121,7 @@ const (
 	searchPages = 10
 )
 
-// noteNoMatch is the note where no delivery is of the event as it was given.
+// noteNoMatch is the note where no delivery is of the event as it was given. It names the usual mistakes.
 const noteNoMatch = "nothing matches: perhaps no active endpoint of the tenant selected its type. Every byte of data " +
 	"counts, spaces included, and so does the id, or the SQS message's where there is none. Search by tenant_id and " +
 	"event_id alone, or look at rejected_events"
@@ -104,19 +133,19 @@ const (
 	noteBound    = "; of an endpoint's deliveries only the newest 1,000 were searched"
 )
 
-// searchDeliveries lists the deliveries of an event id that are not acknowledged, with any content, the oldest
+// byID lists the deliveries of an event id that are not acknowledged, with any content, the oldest
 // endpoint first.
-func (h *Handler) searchDeliveries(
+func (s eventSearch) byID(
 	ctx context.Context, call *operator.Call, req deliveriesRequest,
 ) (DeliveryList, error) {
-	endpoints, err := h.endpointsOfEvent(ctx, call, req)
+	endpoints, err := s.endpoints(ctx, call, req)
 	if err != nil {
 		return DeliveryList{}, err
 	}
 	found := make([][]Delivery, len(endpoints))
 	more := make([]bool, len(endpoints))
-	errs := parallel.Each(len(endpoints), countedAtOnce, func(i int) (err error) {
-		found[i], more[i], err = h.searchEndpoint(ctx, req, endpoints[i])
+	errs := parallel.Each(len(endpoints), sideBySide, func(i int) (err error) {
+		found[i], more[i], err = s.at(ctx, req, endpoints[i])
 		return err
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -133,13 +162,14 @@ func (h *Handler) searchDeliveries(
 	return DeliveryList{List: operator.List[Delivery]{Data: shown}, Note: note}, nil
 }
 
-func (h *Handler) searchEndpoint(
+// at searches the deliveries of one endpoint. More says that there are more than were searched.
+func (s eventSearch) at(
 	ctx context.Context, req deliveriesRequest, endpointID string,
 ) (found []Delivery, more bool, err error) {
 	next := ""
 	for range searchPages {
-		var records []delivery.Record
-		if records, next, err = h.Deliveries.ListOpen(ctx, endpointID, searchPage, next); err != nil {
+		records, after, err := s.deliveries.ListOpen(ctx, endpointID, searchPage, next)
+		if err != nil {
 			return nil, false, err
 		}
 		for _, r := range records {
@@ -147,9 +177,10 @@ func (h *Handler) searchEndpoint(
 				found = append(found, showDelivery(r))
 			}
 		}
-		if next == "" {
+		if after == "" {
 			return found, false, nil
 		}
+		next = after
 	}
 	return found, true, nil
 }

@@ -1,0 +1,69 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+// Depth counts a queue's messages.
+type Depth struct {
+	// Messages that a receive may get now.
+	Visible int `json:"visible"`
+
+	// Received, or invisible until a retry.
+	InFlight int `json:"in_flight"`
+
+	// Messages that were sent with a delay.
+	Delayed int `json:"delayed"`
+}
+
+// queueMeter measures queues. The counts are SQS's approximations.
+type queueMeter struct {
+	meter QueueMeter
+
+	// URLs by logical id.
+	urls map[string]string
+}
+
+// depths measures all queues, by logical id. It asks for one after the other: there are six.
+func (m queueMeter) depths(ctx context.Context) (map[string]Depth, error) {
+	depths := map[string]Depth{}
+	for name, url := range m.urls {
+		d, err := m.depth(ctx, url)
+		if err != nil {
+			return nil, err
+		}
+		depths[name] = d
+	}
+	return depths, nil
+}
+
+// depth measures one queue.
+func (m queueMeter) depth(ctx context.Context, url string) (d Depth, err error) {
+	counts := map[types.QueueAttributeName]*int{
+		types.QueueAttributeNameApproximateNumberOfMessages:           &d.Visible,
+		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible: &d.InFlight,
+		types.QueueAttributeNameApproximateNumberOfMessagesDelayed:    &d.Delayed,
+	}
+	out, err := m.meter.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
+		QueueUrl: aws.String(url), AttributeNames: slices.Collect(maps.Keys(counts)),
+	})
+	if err != nil {
+		return Depth{}, fmt.Errorf("measuring a queue: %w", err)
+	}
+	for name, count := range counts {
+		n, err := strconv.Atoi(out.Attributes[string(name)])
+		if err != nil {
+			return Depth{}, fmt.Errorf("reading %s: %w", name, err)
+		}
+		*count = n
+	}
+	return d, nil
+}
