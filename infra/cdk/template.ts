@@ -316,6 +316,31 @@ export interface HeraldParameters {
    */
   readonly otherReservedConcurrency?: number
   /**
+   * Dollars of a calendar month beyond which, or beyond a forecast of which, TicketTopicArn is told, or without it
+   * AlarmTopicArn; 0 for none. It counts what has the tag herald:stage with the value of Stage, once that tag is a cost
+   * allocation tag.
+   * @default 0
+   */
+  readonly monthlyBudget?: number
+  /**
+   * Whether Endpoints and Deliveries have provisioned capacity, which Application Auto Scaling keeps some two fifths
+   * above what is used. It costs less than on demand under a load that changes little, and throttles for minutes where
+   * a load doubles at once.
+   * @default false
+   */
+  readonly provisionedCapacity?: boolean
+  /**
+   * Units a second of reads of Endpoints and of writes of Deliveries and its index that are kept at least, with
+   * ProvisionedCapacity: 10/7 of a usual peak leaves no burst to scaling.
+   * @default 100
+   */
+  readonly provisionedMinimum?: number
+  /**
+   * Units a second that each of them has at most, with ProvisionedCapacity. It bounds what a burst costs.
+   * @default 10000
+   */
+  readonly provisionedMaximum?: number
+  /**
    * S3 bucket, in the stack's region, that holds the functions' archives.
    */
   readonly codeBucket: string
@@ -432,6 +457,10 @@ export const rules: { readonly [P in keyof Required<HeraldParameters>]: Rule } =
   fanoutReservedConcurrency: { name: 'FanoutReservedConcurrency', default: '0', min: 0, max: 10000 },
   deliverReservedConcurrency: { name: 'DeliverReservedConcurrency', default: '0', min: 0, max: 10000 },
   otherReservedConcurrency: { name: 'OtherReservedConcurrency', default: '0', min: 0, max: 10000 },
+  monthlyBudget: { name: 'MonthlyBudget', default: '0', min: 0, max: 100000000 },
+  provisionedCapacity: { name: 'ProvisionedCapacity', default: 'false', values: ['true', 'false'] },
+  provisionedMinimum: { name: 'ProvisionedMinimum', default: '100', min: 25, max: 40000 },
+  provisionedMaximum: { name: 'ProvisionedMaximum', default: '10000', min: 25, max: 40000 },
   codeBucket: { name: 'CodeBucket', pattern: '[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]' },
   codeFolder: { name: 'CodeFolder', default: 'herald', pattern: '[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*' },
   gradualDeployment: { name: 'GradualDeployment', default: 'false', values: ['true', 'false'] },

@@ -25,12 +25,13 @@ const (
 	end          = "<!-- to here -->\n"
 )
 
-// The most that a month may cost, in dollars, the dashboard apart; and a million events at a million a day with the
-// profile for low traffic, all included.
+// The most that a month may cost, in dollars, the dashboard apart; and a million events, all included: at a million a
+// day with the profile for low traffic, and under an even load.
 const (
-	mostIdle       = 8.00
-	mostBusy       = 12.00
+	mostIdle       = 8.50
+	mostBusy       = 12.50
 	mostLowTraffic = 4.30
+	mostEvenLoad   = 1.82 // at 1,000 a second, with provisioned capacity
 )
 
 // traffic is what a figure counts.
@@ -87,7 +88,11 @@ func TestCost(t *testing.T) {
 		f.rows = append(f.rows, row{s.name, each})
 	}
 	f.months = b.months()
-	f.saves = b.saves(f)
+	f.saves, f.large = b.saves(f), b.savesAtScale(f)
+	for _, times := range []float64{1.4, 2, 5, 10} {
+		f.bursts = append(f.bursts, grow(times))
+	}
+	f.keys, f.acts = b.keys(), b.acts()
 	f.fixed = b.fixed() // the last, since it counts the metrics of all runs
 	idle, busy := sums(f.fixed)
 	for n := range f.months {
@@ -96,8 +101,10 @@ func TestCost(t *testing.T) {
 	if idle.plain() > mostIdle || busy.plain() > mostBusy {
 		t.Errorf("a month costs $%.2f idle, and $%.2f with traffic, whatever is delivered", idle.plain(), busy.plain())
 	}
-	if _, d := f.months[3].dollars(); d > mostLowTraffic {
-		t.Errorf("%s, %s: $%.2f per million", f.months[3].load.name, f.months[3].profile.name, d)
+	for n, most := range map[int]float64{3: mostLowTraffic, 6: mostEvenLoad} {
+		if _, d := f.months[n].dollars(); d > most {
+			t.Errorf("%s, %s: $%.2f per million", f.months[n].load.name, f.months[n].profile.name, d)
+		}
 	}
 	text := string(must(os.ReadFile(page)))
 	head, rest, began := strings.Cut(text, begin)
@@ -184,7 +191,7 @@ func (b *bill) fixed() []fixed {
 		return times
 	}
 	polls, watched := occurs("Type:SQS", "AWS::Serverless::Function"), occurs("MetricName:", "AWS::CloudWatch::Alarm")
-	own := count("AWS::KMS::Key")
+	own := b.keys()
 	const runs = month / 60
 	same := func(name string, u usage) fixed { return fixed{name, u, u} }
 	return []fixed{
@@ -209,11 +216,17 @@ func polled(mappings, pollers float64) usage {
 func (b *bill) months() (all []monthly) {
 	usual, low := readProfile(b.t, "default", ""), readProfile(b.t, "`low-traffic`", "low-traffic")
 	large := profile{name: "default, batches of 50 and 1 s", batch: 50, window: 1, pollers: usual.pollers}
+	even := usual
+	even.name, even.setting = "default, `ProvisionedCapacity`", "ProvisionedCapacity=true"
 	for _, m := range []monthly{
 		{load: loads[0], profile: usual}, {load: loads[0], profile: low}, {load: loads[1], profile: usual},
 		{load: loads[1], profile: low}, {load: loads[2], profile: usual}, {load: loads[2], profile: large},
+		{load: loads[2], profile: even},
 	} {
 		m.each, m.fixed = b.million(m.load.name+", "+m.profile.name, m.traffic()), -polled(5, usual.pollers-m.pollers).all()
+		if m.setting != "" {
+			m.fixed += unused(readScaling()).all()
+		}
 		all = append(all, m)
 	}
 	return all
@@ -240,7 +253,7 @@ func readProfile(t *testing.T, name, environment string) profile {
 // traffic is a load as the functions see it: each event of another tenant, a tenth of the deliveries failing once.
 func (m monthly) traffic() traffic {
 	batch := m.fill(m.perSecond)
-	c := traffic{batch: batch, events: 10, tenants: 10, failing: 1, pause: seldom}
+	c := traffic{batch: batch, events: 10, tenants: 10, failing: 1, pause: seldom, setting: m.setting}
 	if batch > 1 {
 		c.events, c.failing, c.trickle = 50, 5, m.window > 0 && m.polling(m.perSecond) < crowded
 	}
@@ -273,4 +286,39 @@ func (b *bill) saves(f figures) []saving {
 		{"`SuccessLogSample=0` for 1", millions * lines / 100, "no line of any success at the first attempt"},
 		{"`Dashboard=false`", prices[dashboards].dollars, "no dashboard"},
 	}
+}
+
+// savesAtScale compares a thousand a second with the default and with one thing changed.
+func (b *bill) savesAtScale(f figures) []saving {
+	const millions = 1000 * month / million
+	usual, _ := f.months[4].dollars()
+	large, _ := f.months[5].dollars()
+	even, _ := f.months[6].dollars()
+	return []saving{
+		{"`ProvisionedCapacity=true`", usual - even, "throttling where the load grows at once, as below"},
+		{"batches of 50 and 1 s", usual - large, "latency, as above"},
+		{
+			"a publisher's batches of 10", millions * (publisher(1, false).all() - publisher(sqsBatch, false).all()),
+			"events that wait for others at the publisher",
+		},
+	}
+}
+
+// acts are priced at 1,000 deliveries a second.
+func (b *bill) acts() (all []act) {
+	const perSecond = 1000
+	b.t.Run("acts", func(t *testing.T) {
+		r := newRig(t, traffic{batch: 10})
+		r.subscribe(0, 0)
+		for range 10 {
+			r.publish(0, 0)
+		}
+		r.live()
+		bytes := r.scanned(perSecond)
+		used, least := scan(bytes)
+		name := fmt.Sprintf("to erase a tenant at 1,000 deliveries a second, or its dry run: %.0f GB of records are read, "+
+			"in %.0f minutes or more", bytes/gigabyte, least.Minutes())
+		all = append(all, act{name, used.all()})
+	})
+	return all
 }

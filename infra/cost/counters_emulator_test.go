@@ -42,7 +42,7 @@ func (r *rig) counted(cfg aws.Config) aws.Config {
 		out, metadata, err = next.HandleInitialize(ctx, in)
 		switch {
 		case err == nil:
-			r.add(deleted, consumed(in.Parameters, out.Result))
+			r.add(deleted, consumed(in.Parameters, out.Result, r.provisioned))
 		case counted && r.refusals: // they are billed like others
 			r.add(deleted, written(in.Parameters))
 		case counted:

@@ -17,6 +17,7 @@ type profile struct {
 	name          string
 	batch, window float64 // BatchSize, BatchWindowSeconds
 	pollers       float64 // of an idle mapping
+	setting       string  // a parameter of the template
 }
 
 // The time from a receive to the next, without a window, and the messages that arrive so fast that a receive

@@ -9,7 +9,11 @@ import (
 type figures struct {
 	months []monthly
 	saves  []saving
+	large  []saving // at 1,000 a second
+	bursts []burst
 	fixed  []fixed
+	keys   float64 // of KMS
+	acts   []act
 	rows   []row
 }
 
@@ -64,16 +68,18 @@ func (f figures) text() string {
 		p.line("%s | %s | %d | %.1f s, %.0f s | **%.0f** | **%.3g**", m.load.name, m.profile.name, m.fill(m.perSecond),
 			mean, most, all, perMillion)
 	}
-	p.head("at 1,000,000 a day", "saves, dollars a month", "at the price of")
-	for _, s := range f.saves {
-		p.line("%s | %.2f | %s", s.parameter, s.dollars, s.price)
-	}
+	p.savings("at 1,000,000 a day", f.saves)
+	p.savings("at 1,000 a second", f.large)
+	p.bursts(f.bursts)
 	p.head("dollars a month", "idle", "with traffic")
 	for _, c := range f.fixed {
 		p.line("%s | %.2f | %.2f", c.name, c.idle.all(), c.busy.all())
 	}
 	idle, busy := sums(f.fixed)
 	p.line("**all, the dashboard apart** | **%.2f** | **%.2f**", idle.plain(), busy.plain())
+	p.keys(f.keys)
+	p.publishers()
+	p.acts(f.acts)
 	p.head("dollars per million", "SQS", "Lambda", "DynamoDB", "logs, KMS, EventBridge", "**Herald**", "**all**")
 	for _, r := range f.rows {
 		u := r.each
@@ -86,6 +92,47 @@ func (f figures) text() string {
 
 // tables are Markdown's.
 type tables struct{ strings.Builder }
+
+func (t *tables) savings(load string, all []saving) {
+	t.head(load, "saves, dollars a month", "at the price of")
+	for _, s := range all {
+		t.line("%s | %.2f | %s", s.parameter, s.dollars, s.price)
+	}
+}
+
+func (t *tables) bursts(all []burst) {
+	t.head("a load that grows at once, to", "is borne for", "is throttled until", "what is throttled, of the new load")
+	for _, b := range all {
+		if b.borne < 0 {
+			t.line("%v times | as long as it lasts | not | 0", b.times)
+			continue
+		}
+		t.line("%v times | %.0f s | %.0f min | %.1f min", b.times, b.borne.Seconds(), b.until.Minutes(), b.refused)
+	}
+}
+
+func (t *tables) keys(count float64) {
+	t.head("dollars a month", "first year", "second", "from the third")
+	t.line("%v KMS keys, rotated once a year | %.2f | %.2f | %.2f", count, rotated(count, 0), rotated(count, 1),
+		rotated(count, 2))
+}
+
+func (t *tables) publishers() {
+	t.head("a publisher's million events, dollars", "one in a request", "in batches of 10")
+	for _, row := range []struct {
+		name  string
+		group bool
+	}{{"without a group", false}, {"`MessageGroupId`, with Lambda's receives and deletes of its messages", true}} {
+		t.line("%s | %.2f | %.2f", row.name, publisher(1, row.group).all(), publisher(sqsBatch, row.group).all())
+	}
+}
+
+func (t *tables) acts(all []act) {
+	t.head("an act", "dollars")
+	for _, a := range all {
+		t.line("%s | %.2f", a.name, a.dollars)
+	}
+}
 
 func (t *tables) head(columns ...string) {
 	if t.Len() > 0 {

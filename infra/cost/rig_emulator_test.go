@@ -49,6 +49,8 @@ type rig struct {
 	crowd     int  // so many transactions meet another one
 	refusals  bool // writes may be refused
 
+	provisioned map[string]bool // tables, by name
+
 	mu      sync.Mutex
 	used    usage                // but for logs and stored records
 	waiting map[string][]message // in queues, by URL
@@ -70,7 +72,7 @@ func newRig(t *testing.T, c traffic) *rig {
 	cfg := testkit.DynamoDBLocal(t)
 	r := &rig{
 		traffic: c, t: t, cfg: cfg, now: time.Date(2026, 5, 1, 12, 0, 0, 123e6, time.UTC),
-		waiting: map[string][]message{}, seen: map[string]int{},
+		waiting: map[string][]message{}, seen: map[string]int{}, provisioned: map[string]bool{},
 	}
 	counted := r.counted(cfg.Copy())
 	parameters := map[string]string{"Stage": "prod", "SuccessLogSample": "0"}
@@ -81,6 +83,11 @@ func newRig(t *testing.T, c traffic) *rig {
 		Resources: pipeline.Resources(t, cfg), Receivers: r, Parameters: parameters,
 		AWS: func(string) aws.Config { return counted },
 		Now: func() time.Time { return r.now }, Output: func(string) io.Writer { return &r.output },
+	}
+	if parameters["ProvisionedCapacity"] == "true" {
+		for _, s := range readScaling() {
+			r.provisioned[r.options.Resources[s.table]] = true
+		}
 	}
 	f := pipeline.New(t, r.options)
 	r.functions = f
@@ -265,11 +272,26 @@ func (r *rig) usage() usage {
 	used[logged] = float64(len(r.logs()))
 	in := &dynamodb.ScanInput{TableName: aws.String(r.options.Resources["Deliveries"])}
 	for _, item := range must(dynamodb.NewFromConfig(r.cfg).Scan(r.t.Context(), in)).Items {
-		expires := must(strconv.ParseFloat(item["expires_at"].(*types.AttributeValueMemberN).Value, 64))
-		life := expires - float64(r.now.Unix())
-		used[byteMonths] += float64(itemOverhead+size(item)) * life / month
+		used[byteMonths] += float64(itemOverhead+size(item)) * r.life(item) / month
 	}
 	return used
+}
+
+// scanned is what the records of deliveries take in the table, in bytes, where so many come in a second and each stays
+// until it expires.
+func (r *rig) scanned(perSecond float64) (bytes float64) {
+	in := &dynamodb.ScanInput{TableName: aws.String(r.options.Resources["Deliveries"])}
+	all := must(dynamodb.NewFromConfig(r.cfg).Scan(r.t.Context(), in)).Items
+	for _, item := range all {
+		bytes += float64(size(item)) * r.life(item) * perSecond / float64(len(all))
+	}
+	return bytes
+}
+
+// life is how many seconds a record has left.
+func (r *rig) life(item attributes) float64 {
+	expires := must(strconv.ParseFloat(item["expires_at"].(*types.AttributeValueMemberN).Value, 64))
+	return expires - float64(r.now.Unix())
 }
 
 // number is a parameter's value.

@@ -25,28 +25,46 @@ func asking(in middleware.InitializeInput) (asks middleware.InitializeInput, doe
 	return in, true
 }
 
+// units are counts of DynamoDB's, by table.
+type units map[string]float64
+
+// of is the usage of units, and says which tables have provisioned capacity.
+func (n units) of(onDemand, provisioned kind, tables map[string]bool) (u usage) {
+	for table, count := range n {
+		if tables[table] {
+			u[provisioned] += count
+		} else {
+			u[onDemand] += count
+		}
+	}
+	return u
+}
+
 // consumed are the units that a call to DynamoDB reports, and those that DynamoDB Local leaves out: one for a read of a
 // missing item, or half if the read is eventually consistent (Developer Guide, "DynamoDB read and write operations").
-func consumed(call, result any) (u usage) {
-	units := reported(result)
+// Some tables have provisioned capacity.
+func consumed(call, result any, provisioned map[string]bool) usage {
+	n := reported(result)
+	one := func(table *string, consistent *bool) {
+		n[aws.ToString(table)] = max(n[aws.ToString(table)], least(consistent))
+	}
 	switch in := call.(type) {
 	case *dynamodb.GetItemInput:
-		u[reads] = max(units, least(in.ConsistentRead))
+		one(in.TableName, in.ConsistentRead)
 	case *dynamodb.QueryInput:
-		u[reads] = max(units, least(in.ConsistentRead))
+		one(in.TableName, in.ConsistentRead)
 	case *dynamodb.ScanInput:
-		u[reads] = max(units, least(in.ConsistentRead))
+		one(in.TableName, in.ConsistentRead)
 	case *dynamodb.BatchGetItemInput:
-		u[reads] = units
 		out := result.(*dynamodb.BatchGetItemOutput)
 		for table, ask := range in.RequestItems {
 			missing := len(ask.Keys) - len(out.Responses[table]) - len(out.UnprocessedKeys[table].Keys)
-			u[reads] += float64(missing) * least(ask.ConsistentRead)
+			n[table] += float64(missing) * least(ask.ConsistentRead)
 		}
 	default:
-		u[writes] = units
+		return n.of(writes, provisionedWrites, provisioned)
 	}
-	return u
+	return n.of(reads, provisionedReads, provisioned)
 }
 
 func least(consistent *bool) float64 {
@@ -56,22 +74,25 @@ func least(consistent *bool) float64 {
 	return 0.5
 }
 
-func reported(result any) (units float64) {
+func reported(result any) units {
+	n := units{}
 	field := reflect.ValueOf(result).Elem().FieldByName("ConsumedCapacity")
 	if !field.IsValid() {
-		return 0
+		return n
 	}
+	var all []types.ConsumedCapacity
 	switch capacity := field.Interface().(type) {
 	case *types.ConsumedCapacity:
 		if capacity != nil {
-			units = aws.ToFloat64(capacity.CapacityUnits)
+			all = []types.ConsumedCapacity{*capacity}
 		}
 	case []types.ConsumedCapacity:
-		for _, of := range capacity {
-			units += aws.ToFloat64(of.CapacityUnits)
-		}
+		all = capacity
 	}
-	return units
+	for _, of := range all {
+		n[aws.ToString(of.TableName)] += aws.ToFloat64(of.CapacityUnits)
+	}
+	return n
 }
 
 type attributes = map[string]types.AttributeValue

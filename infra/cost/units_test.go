@@ -10,8 +10,13 @@ import (
 
 func TestConsumed(t *testing.T) {
 	of := func(units float64) *types.ConsumedCapacity { return &types.ConsumedCapacity{CapacityUnits: &units} }
+	in := func(table string, units float64) types.ConsumedCapacity {
+		return types.ConsumedCapacity{TableName: &table, CapacityUnits: &units}
+	}
 	three := map[string]types.KeysAndAttributes{"T": {Keys: make([]attributes, 3), ConsistentRead: aws.Bool(true)}}
+	write := in("P", 3)
 	one := map[string][]attributes{"T": {{}}}
+	two := map[string]types.KeysAndAttributes{"T": three["T"], "P": three["T"]}
 	for name, row := range map[string]struct {
 		call, result any
 		want         usage
@@ -31,8 +36,16 @@ func TestConsumed(t *testing.T) {
 			&dynamodb.BatchGetItemInput{RequestItems: three},
 			&dynamodb.BatchGetItemOutput{Responses: one, ConsumedCapacity: []types.ConsumedCapacity{*of(2)}}, usage{reads: 4},
 		},
+		"a batch of reads of which one table has provisioned capacity": {
+			&dynamodb.BatchGetItemInput{RequestItems: two},
+			&dynamodb.BatchGetItemOutput{ConsumedCapacity: []types.ConsumedCapacity{in("T", 1), in("P", 2)}},
+			usage{reads: 1 + 3, provisionedReads: 2 + 3},
+		},
+		"a write to a table with provisioned capacity": {
+			&dynamodb.PutItemInput{}, &dynamodb.PutItemOutput{ConsumedCapacity: &write}, usage{provisionedWrites: 3},
+		},
 	} {
-		if got := consumed(row.call, row.result); got != row.want {
+		if got := consumed(row.call, row.result, map[string]bool{"P": true}); got != row.want {
 			t.Errorf("%s: %v, want %v", name, got, row.want)
 		}
 	}

@@ -18,6 +18,8 @@ const (
 	gbSeconds
 	writes
 	reads
+	provisionedWrites // units of tables with provisioned capacity
+	provisionedReads
 	byteMonths // stored records
 	logged     // bytes
 	keyCalls   // to KMS
@@ -28,6 +30,8 @@ const (
 	metrics    // custom ones, for a month
 	keys       // of KMS, for a month
 	dashboards // for a month
+	idleWrites // a unit of provisioned capacity for an hour
+	idleReads
 	kinds
 )
 
@@ -55,27 +59,39 @@ const (
 	pollSeconds  = 20             // of a long poll
 )
 
+// Provisioned capacity: the price of a unit for an hour, and the share of it that scaling keeps in use.
+const (
+	dollarsWriteHour = 0.00065
+	dollarsReadHour  = 0.00013
+	target           = 0.70
+	hour             = 3600 // seconds
+)
+
 // price is in US dollars, us-east-1, on demand, as of November 2026, free tiers and volume discounts aside.
 type price struct{ dollars, per float64 }
 
 var prices = [kinds]price{
-	requests:    {0.40, million}, // of 64 KB, to a standard queue
-	fair:        {0.10, million}, // on top
-	published:   {0.40, million},
-	invocations: {0.20, million}, // arm64
-	gbSeconds:   {13.3334, million},
-	writes:      {0.625, million}, // on demand
-	reads:       {0.125, million},
-	byteMonths:  {0.25, gigabyte},
-	logged:      {0.50, gigabyte},
-	keyCalls:    {0.03, 10_000},
-	told:        {1, million},
-	scheduled:   {1, million},
-	sent:        {0.09, gigabyte},
-	alarms:      {0.10, 1},
-	metrics:     {0.30, 1},
-	keys:        {1, 1},
-	dashboards:  {3, 1}, // beyond three
+	requests:          {0.40, million}, // of 64 KB, to a standard queue
+	fair:              {0.10, million}, // on top
+	published:         {0.40, million},
+	invocations:       {0.20, million}, // arm64
+	gbSeconds:         {13.3334, million},
+	writes:            {0.625, million}, // on demand
+	reads:             {0.125, million},
+	provisionedWrites: {dollarsWriteHour, hour * target}, // under an even load
+	provisionedReads:  {dollarsReadHour, hour * target},
+	byteMonths:        {0.25, gigabyte},
+	logged:            {0.50, gigabyte},
+	keyCalls:          {0.03, 10_000},
+	told:              {1, million},
+	scheduled:         {1, million},
+	sent:              {0.09, gigabyte},
+	alarms:            {0.10, 1},
+	metrics:           {0.30, 1},
+	keys:              {1, 1},
+	dashboards:        {3, 1}, // beyond three
+	idleWrites:        {dollarsWriteHour, 1},
+	idleReads:         {dollarsReadHour, 1},
 }
 
 // dollars is the price of some kinds of usage.

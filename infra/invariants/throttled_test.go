@@ -3,6 +3,7 @@ package invariants
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -85,6 +86,53 @@ func TestNothingDiesOfUs(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs", runs)
+}
+
+// What has provisioned capacity throttles, until scaling has followed a burst, a part of its calls for half an hour and
+// longer (infra/docs/cost.md). That costs deliveries time, and those that fail the places with short waits at most.
+func TestNothingDiesWhileScalingFollows(t *testing.T) {
+	t.Parallel()
+	schedule, long := functions.DefaultRules(1).Schedule, 1 // the first attempt
+	for place := 1; place <= schedule.MaxRetries; place++ {
+		if schedule.LongAfter(place) {
+			long++
+		}
+	}
+	for _, share := range []float64{0.5, 0.9, 0.99} {
+		synctest.Test(t, func(t *testing.T) {
+			w, random := newWorld(), rand.New(rand.NewPCG(1, 1))
+			refused := 0
+			w.judgeBy(func(c *call) verdict {
+				w.Mu.Lock()
+				defer w.Mu.Unlock()
+				scaled := c.Name == "Read Endpoints" || strings.HasSuffix(c.Name, " Deliveries")
+				if scaled && time.Since(w.began) < 40*time.Minute && random.Float64() < share {
+					refused++
+					return model.Refused
+				}
+				return model.Done
+			})
+			w.own("webhook_ok", 200)
+			w.own("webhook_bad", 500)
+			failing := w.publish("webhook_bad").DeliveryID
+			var sound []string
+			for range 40 {
+				sound = append(sound, w.publish("webhook_ok").DeliveryID)
+				w.pass(30 * time.Second)
+			}
+			w.run(80*time.Hour, w.idle)
+			w.mustHold(t, fmt.Sprintf("%v of all calls refused", share))
+			for _, id := range sound {
+				if about := w.truth[life{ID: id}]; !about.acked || len(about.posts) != 1 {
+					t.Errorf("%v refused: %s got %d POSTs, acknowledged: %v", share, id, len(about.posts), about.acked)
+				}
+			}
+			posts, dead := len(w.truth[life{ID: failing}].posts), w.Deaths[life{ID: failing}]
+			if dead.IsZero() || posts < long || refused == 0 {
+				t.Errorf("%v refused, %d times: %d POSTs, want %d, dead at %s", share, refused, posts, long, dead)
+			}
+		})
+	}
 }
 
 // throttle lets one delivery live to its end, and refuses for ten minutes from the moment on.

@@ -36,14 +36,18 @@ var variants = map[string][]string{
 	"GradualDeployment":         {"GradualDeployment=true"},
 	"LimitConcurrency":          {"LimitConcurrency=false"},
 	"LogLevel":                  {"LogLevel=DEBUG"},
-	"MultiRegionKeys":           {"MultiRegionKeys=yes"},
-	"Notices":                   {"Notices=on"},
-	"OtherReservedConcurrency":  {"OtherReservedConcurrency=10"},
-	"PermissionsBoundaryArn":    {"PermissionsBoundaryArn=arn:aws:iam::111122223333:policy/boundary"},
-	"PublisherAccounts":         {"PublisherAccounts=111122223333"},
-	"ReplicaRegions":            {"MultiRegionKeys=yes", "ReplicaRegions=eu-west-1,eu-west-2"},
-	"TicketTopicArn":            {"TicketTopicArn=arn:aws:sns:eu-central-1:111122223333:tickets"},
-	"VpcSubnetIds":              {"VpcSubnetIds=subnet-0a1b2c3d,subnet-1a1b2c3d", "VpcSecurityGroupIds=sg-0a1b2c3d"},
+	"MonthlyBudget": {
+		"MonthlyBudget=200", "TicketTopicArn=arn:aws:sns:eu-central-1:111122223333:tickets",
+	},
+	"MultiRegionKeys":          {"MultiRegionKeys=yes"},
+	"Notices":                  {"Notices=on"},
+	"OtherReservedConcurrency": {"OtherReservedConcurrency=10"},
+	"PermissionsBoundaryArn":   {"PermissionsBoundaryArn=arn:aws:iam::111122223333:policy/boundary"},
+	"ProvisionedCapacity":      {"ProvisionedCapacity=true"},
+	"PublisherAccounts":        {"PublisherAccounts=111122223333"},
+	"ReplicaRegions":           {"MultiRegionKeys=yes", "ReplicaRegions=eu-west-1,eu-west-2"},
+	"TicketTopicArn":           {"TicketTopicArn=arn:aws:sns:eu-central-1:111122223333:tickets"},
+	"VpcSubnetIds":             {"VpcSubnetIds=subnet-0a1b2c3d,subnet-1a1b2c3d", "VpcSecurityGroupIds=sg-0a1b2c3d"},
 }
 
 // The linter knows what CloudFormation refuses in what the translator makes, such as circles through the update

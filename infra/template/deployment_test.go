@@ -45,6 +45,7 @@ func TestRulesRefuseHalves(t *testing.T) {
 	for given, needed := range map[string][2]string{
 		"DisableExecuteApiEndpoint=true": {"DomainName=given", "DomainName"},
 		"ReplicaRegions=eu-west-1":       {"MultiRegionKeys=yes", "MultiRegionKeys=yes"},
+		"MonthlyBudget=200":              {"TicketTopicArn=given", "TicketTopicArn or AlarmTopicArn"},
 	} {
 		half := maps.Clone(defaults)
 		name, value, _ := strings.Cut(given, "=")

@@ -204,7 +204,9 @@ func TestOtherAccountsPublishOnlyWhereTheyAreNamed(t *testing.T) {
 
 // What has no tags has none in CloudFormation, or gets none from SAM (mappings).
 var untagged = []string{
-	"AWS::ApiGatewayV2::ApiMapping", "AWS::CloudWatch::Dashboard", "AWS::IAM::ManagedPolicy", "AWS::IAM::Policy",
+	"AWS::ApiGatewayV2::ApiMapping", "AWS::ApplicationAutoScaling::ScalableTarget",
+	"AWS::ApplicationAutoScaling::ScalingPolicy", "AWS::Budgets::Budget", "AWS::CloudWatch::Dashboard",
+	"AWS::IAM::ManagedPolicy", "AWS::IAM::Policy",
 	"AWS::Events::EventBusPolicy", "AWS::KMS::Alias", "AWS::Lambda::Alias",
 	"AWS::Lambda::EventInvokeConfig", "AWS::Lambda::EventSourceMapping", "AWS::Lambda::Permission",
 	"AWS::Lambda::ResourcePolicy",
@@ -232,6 +234,7 @@ var everything = []string{
 	"PermissionsBoundaryArn=arn:aws:iam::111122223333:policy/boundary",
 	"VpcSubnetIds=subnet-0a,subnet-0b", "VpcSecurityGroupIds=sg-0c",
 	"DomainName=webhooks.example.com", "CertificateArn=arn:aws:acm:eu-central-1:111122223333:certificate/0d",
+	"MonthlyBudget=200", "ProvisionedCapacity=true",
 }
 
 func TestEveryRoleHasTheBoundaryThatIsGiven(t *testing.T) {
@@ -290,8 +293,10 @@ func TestWhatIsOffUntilAParameterAsksForIt(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
-		"ApiDomain", "ApiDomainMapping", "DeadletterNotices", "DeliverConnections", "NoticesBus",
-		"NoticesBusPolicy", "ReleaseNotices",
+		"ApiDomain", "ApiDomainMapping", "Budget", "DeadletterNotices", "DeliverConnections", "DeliveriesReads",
+		"DeliveriesReadsPolicy", "DeliveriesWrites", "DeliveriesWritesPolicy", "EndpointsReads", "EndpointsReadsPolicy",
+		"EndpointsWrites", "EndpointsWritesPolicy", "NoticesBus", "NoticesBusPolicy", "OpenByEndpointReads",
+		"OpenByEndpointReadsPolicy", "OpenByEndpointWrites", "OpenByEndpointWritesPolicy", "ReleaseNotices",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("with every parameter, the stack has (-want +got):\n%s", diff)

@@ -825,6 +825,64 @@ variable "other_reserved_concurrency" {
   }
 }
 
+variable "monthly_budget" {
+  description = "Dollars of a calendar month beyond which, or beyond a forecast of which, TicketTopicArn is told, or without it AlarmTopicArn; 0 for none. It counts what has the tag herald:stage with the value of Stage, once that tag is a cost allocation tag."
+  type        = number
+  default     = 0
+  nullable    = false
+
+  validation {
+    condition     = var.monthly_budget >= 0
+    error_message = "MonthlyBudget must be at least 0."
+  }
+
+  validation {
+    condition     = var.monthly_budget <= 100000000
+    error_message = "MonthlyBudget must be at most 100000000."
+  }
+}
+
+variable "provisioned_capacity" {
+  description = "Whether Endpoints and Deliveries have provisioned capacity, which Application Auto Scaling keeps some two fifths above what is used. It costs less than on demand under a load that changes little, and throttles for minutes where a load doubles at once."
+  type        = bool
+  default     = false
+  nullable    = false
+}
+
+variable "provisioned_minimum" {
+  description = "Units a second of reads of Endpoints and of writes of Deliveries and its index that are kept at least, with ProvisionedCapacity: 10/7 of a usual peak leaves no burst to scaling."
+  type        = number
+  default     = 100
+  nullable    = false
+
+  validation {
+    condition     = var.provisioned_minimum >= 25
+    error_message = "ProvisionedMinimum must be at least 25."
+  }
+
+  validation {
+    condition     = var.provisioned_minimum <= 40000
+    error_message = "ProvisionedMinimum must be at most 40000."
+  }
+}
+
+variable "provisioned_maximum" {
+  description = "Units a second that each of them has at most, with ProvisionedCapacity. It bounds what a burst costs."
+  type        = number
+  default     = 10000
+  nullable    = false
+
+  validation {
+    condition     = var.provisioned_maximum >= 25
+    error_message = "ProvisionedMaximum must be at least 25."
+  }
+
+  validation {
+    condition     = var.provisioned_maximum <= 40000
+    error_message = "ProvisionedMaximum must be at most 40000."
+  }
+}
+
 variable "code_bucket" {
   description = "S3 bucket, in the stack's region, that holds the functions' archives."
   type        = string
@@ -914,6 +972,10 @@ locals {
     FanoutReservedConcurrency  = tostring(var.fanout_reserved_concurrency)
     DeliverReservedConcurrency = tostring(var.deliver_reserved_concurrency)
     OtherReservedConcurrency   = tostring(var.other_reserved_concurrency)
+    MonthlyBudget              = tostring(var.monthly_budget)
+    ProvisionedCapacity        = tostring(var.provisioned_capacity)
+    ProvisionedMinimum         = tostring(var.provisioned_minimum)
+    ProvisionedMaximum         = tostring(var.provisioned_maximum)
     CodeBucket                 = var.code_bucket
     CodeFolder                 = var.code_folder
     GradualDeployment          = tostring(var.gradual_deployment)

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
@@ -58,17 +62,29 @@ func (s segments) String() string {
 	return strings.Join(words, " ")
 }
 
+// throttling tells that a table gives no more now. It does so for minutes where reads begin at once, until it has been
+// scaled, so that a part that is throttled goes on later.
+var throttling = retry.ThrottleErrorCode{Codes: retry.DefaultThrottleErrorCodes}
+
 // scanPage reads the next page of each part at once, and returns what is left after them.
 func (t table) scanPage(ctx context.Context, q query, from segments) (items []attributes, left segments, err error) {
-	pages, lasts := make([][]attributes, scanSegments), make([]attributes, scanSegments)
-	errs := parallel.Each(scanSegments, scanSegments, func(n int) (err error) {
+	pages, rest := make([][]attributes, scanSegments), make([]segments, scanSegments)
+	errs := parallel.Each(scanSegments, scanSegments, func(n int) error {
 		start, unread := from[n]
 		if !unread {
 			return nil
 		}
 		part := q
 		part.segment, part.start = &n, start
-		pages[n], lasts[n], err = t.scan(ctx, part)
+		found, last, err := t.scan(ctx, part)
+		switch {
+		case throttling.IsErrorThrottle(err) == aws.TrueTernary:
+			rest[n] = segments{n: start}
+			return nil
+		case len(last) > 0:
+			rest[n] = segments{n: last}
+		}
+		pages[n] = found
 		return err
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -77,9 +93,7 @@ func (t table) scanPage(ctx context.Context, q query, from segments) (items []at
 	left = segments{}
 	for n, page := range pages {
 		items = append(items, page...)
-		if len(lasts[n]) > 0 {
-			left[n] = lasts[n]
-		}
+		maps.Copy(left, rest[n])
 	}
 	return items, left, nil
 }

@@ -23,6 +23,8 @@ type parted struct {
 	mu       sync.Mutex
 	scans    int
 	breaks   int             // the scan that fails, and all after it
+	throttle int             // each so many scans is throttled
+	asked    int             // scans, throttled ones too
 	deleted  map[string]bool // by key
 	reads    map[string]int  // by the key where they begin
 	requests []request
@@ -50,6 +52,11 @@ func (p *parted) Do(r *http.Request) (*http.Response, error) {
 	case p.breaks > 0 && p.scans >= p.breaks:
 		answer, status = `{"__type":"ValidationException"}`, http.StatusBadRequest
 	default:
+		p.asked++
+		if p.throttle > 0 && p.asked%p.throttle > 0 {
+			answer, status = `{"__type":"ProvisionedThroughputExceededException"}`, http.StatusBadRequest
+			break
+		}
 		answer = p.scan(in)
 	}
 	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(answer))}, nil
@@ -125,6 +132,19 @@ func TestErasure_Page_goesOnInEveryPartWhereItBrokeOff(t *testing.T) {
 		if twice := p.scans - len(p.reads); len(p.deleted) != records || twice >= scanSegments {
 			t.Errorf("broken off after %d scans: %d of %d records deleted, %d pages read twice", breaks+1, len(p.deleted),
 				records, twice)
+		}
+	}
+}
+
+// A table whose capacity grows while it is read throttles some parts, or all of them for a while.
+func TestErasure_Page_goesOnWherePartsAreThrottled(t *testing.T) {
+	for _, throttle := range []int{2, 3, 7, 20} {
+		p, erasure := partedErasure()
+		p.throttle = throttle
+		eraseAll(t, p, erasure)
+		if len(p.deleted) != records || p.scans != len(p.reads) {
+			t.Errorf("one scan in %d: %d of %d records deleted, %d pages in %d scans", throttle, len(p.deleted), records,
+				len(p.reads), p.scans)
 		}
 	}
 }

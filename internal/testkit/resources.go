@@ -73,6 +73,9 @@ var definitions = sync.OnceValues(func() (map[string]dynamodb.CreateTableInput, 
 		if err := json.Unmarshal(encoded, &input); err != nil {
 			return nil, err
 		}
+		for n := range input.GlobalSecondaryIndexes { // a condition of the template's, which is not decided here
+			input.GlobalSecondaryIndexes[n].ProvisionedThroughput = nil
+		}
 		tables[id] = input
 	}
 	return tables, nil

@@ -1,0 +1,128 @@
+//go:build emulator
+
+package template
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const capacity = "CapacityUnits"
+
+// scaled are the capacities that follow their use: resource and dimension, with the least and the most.
+func scaled(t *testing.T, tpl template) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	targets := tpl.OfType("AWS::ApplicationAutoScaling::ScalableTarget")
+	for id, policy := range tpl.OfType("AWS::ApplicationAutoScaling::ScalingPolicy") {
+		of := targets[target(policy.Properties["ScalingTargetId"])].Properties
+		place, _ := at(of, "ResourceId")["Fn::Sub"].(string)
+		dimension, _ := of["ScalableDimension"].(string)
+		_, kind, _ := strings.Cut(strings.TrimPrefix(dimension, "dynamodb:"), ":")
+		tracks := at(policy.Properties, "TargetTrackingScalingPolicyConfiguration")
+		metric := at(tracks, "PredefinedMetricSpecification")["PredefinedMetricType"]
+		if want := "DynamoDB" + strings.TrimSuffix(kind, capacity) + "CapacityUtilization"; metric != want {
+			t.Errorf("%s scales %s by %v", id, dimension, metric)
+		}
+		if fmt.Sprint(tracks["TargetValue"]) != "70" || of["ServiceNamespace"] != "dynamodb" {
+			t.Errorf("%s keeps %v %% of %v in use", id, tracks["TargetValue"], of)
+		}
+		least := target(of["MinCapacity"])
+		if least == "" {
+			least = fmt.Sprint(of["MinCapacity"])
+		}
+		all[place+" "+dimension] = least + " " + target(of["MaxCapacity"])
+	}
+	if len(all) != len(targets) {
+		t.Errorf("%d policies of %d targets", len(all), len(targets))
+	}
+	return all
+}
+
+// A table has one billing mode for itself and its indexes. One that is provisioned and not scaled, or an index that is
+// not, would throttle at what it began with, and writes of its table, too.
+func TestProvisionedTablesAreScaledWithTheirIndexes(t *testing.T) {
+	tpl, want := translated(t, everything...), map[string]string{}
+	for id, table := range tpl.OfType("AWS::DynamoDB::Table") {
+		provisioned := table.Properties["BillingMode"] == "PROVISIONED"
+		places := map[string]object{"table/${" + id + "} dynamodb:table:": table.Properties}
+		for _, index := range list(table.Properties["GlobalSecondaryIndexes"]) {
+			properties := index.(object)
+			places[fmt.Sprintf("table/${%s}/index/%s dynamodb:index:", id, properties["IndexName"])] = properties
+		}
+		for place, properties := range places {
+			begins := at(properties, "ProvisionedThroughput")
+			if (begins != nil) != provisioned {
+				t.Errorf("%s begins with %v, in the mode %v", place, begins, table.Properties["BillingMode"])
+			}
+			for kind := range begins {
+				want[place+kind] = "25 ProvisionedMaximum"
+			}
+		}
+	}
+	for _, hot := range []string{
+		"table/${Endpoints} dynamodb:table:Read", "table/${Deliveries} dynamodb:table:Write",
+		"table/${Deliveries}/index/open-by-endpoint dynamodb:index:Write",
+	} {
+		want[hot+capacity] = "ProvisionedMinimum ProvisionedMaximum"
+	}
+	if diff := cmp.Diff(want, scaled(t, tpl)); diff != "" {
+		t.Errorf("what is scaled (-want +got):\n%s", diff)
+	}
+}
+
+// What throttles for minutes in a burst may be the record of a delivery, or the read before it, which is tried again.
+// It may be no store of what waits.
+func TestTablesThatMeetBurstsAreOnDemand(t *testing.T) {
+	for name, row := range map[string]struct {
+		parameters []string
+		want       []string
+	}{
+		"by default":                {nil, nil},
+		"with provisioned capacity": {[]string{"ProvisionedCapacity=true"}, []string{"Deliveries", "Endpoints"}},
+	} {
+		var got []string
+		tables := translated(t, row.parameters...).OfType("AWS::DynamoDB::Table")
+		for _, id := range slices.Sorted(maps.Keys(tables)) {
+			if tables[id].Properties["BillingMode"] != "PAY_PER_REQUEST" {
+				got = append(got, id)
+			}
+		}
+		if diff := cmp.Diff(row.want, got); diff != "" || len(tables) < 7 {
+			t.Errorf("%s, %d tables, of them provisioned (-want +got):\n%s", name, len(tables), diff)
+		}
+	}
+}
+
+// A budget counts what has the tag of everything in the stack, and tells a topic of what was spent and of what will be.
+func TestTheBudgetIsOfTheStagesTag(t *testing.T) {
+	budget := translated(t, everything...).Resources["Budget"].Properties
+	tag := object{"Fn::Join": []any{"$", []any{"user:herald:stage", object{"Ref": "Stage"}}}}
+	want := object{
+		"BudgetType": "COST", "TimeUnit": "MONTHLY", "CostFilters": object{"TagKeyValue": []any{tag}},
+		"BudgetLimit": object{"Amount": object{"Ref": "MonthlyBudget"}, "Unit": "USD"},
+	}
+	if diff := cmp.Diff(want, at(budget, "Budget")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for topic, parameters := range map[string][]string{
+		"TicketTopicArn": everything,
+		"AlarmTopicArn":  {"MonthlyBudget=200", "AlarmTopicArn=arn:aws:sns:eu-central-1:111122223333:alarms"},
+	} {
+		told := map[any]string{}
+		budget := translated(t, parameters...).Resources["Budget"].Properties
+		for _, n := range list(budget["NotificationsWithSubscribers"]) {
+			for _, by := range list(n.(object)["Subscribers"]) {
+				told[at(n.(object), "Notification")["NotificationType"]] += target(by.(object)["Address"])
+			}
+		}
+		if diff := cmp.Diff(map[any]string{"ACTUAL": topic, "FORECASTED": topic}, told); diff != "" {
+			t.Errorf("who is told (-want +got):\n%s", diff)
+		}
+	}
+}
