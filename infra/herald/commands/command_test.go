@@ -28,7 +28,7 @@ var (
 		"dead purge msg_1": exit.Usage, "rejected publish --tenant a": exit.Done, "rejected publish m1": exit.Usage,
 		"rejected discard m1": exit.Usage, "jobs stop job_1": exit.Usage, "jobs resume job_1": exit.Usage,
 		"keys issue --tenant a": exit.Usage, "keys revoke hk_1": exit.Usage, "test a/b": exit.Done, "verify": exit.Usage,
-		"events send user.created --tenant a": exit.Done, "console": exit.Usage,
+		"events send user.created --tenant a": exit.Done, "console": exit.Usage, "stop": exit.Done, "start": exit.Done,
 	}
 )
 
@@ -50,6 +50,9 @@ func TestDryRun_changesNothing(t *testing.T) {
 			if r["dry_run"] != true && !slices.Contains(looks, r["action"]) {
 				t.Errorf("%s: asked %v", line, r)
 			}
+		}
+		if len(f.cloud.changes) > 0 {
+			t.Errorf("%s: %v", line, f.cloud.changes)
 		}
 		if want == exit.Usage {
 			contains(t, out.String(), "--dry-run")

@@ -26,6 +26,7 @@ type fake struct {
 	requests []answers.Row
 	asked    []string // the functions, of each request
 	sought   bool     // the stack was
+	cloud    *account // all else of AWS
 }
 
 func (f *fake) Invoke(
@@ -63,6 +64,9 @@ func (f *fake) play(t *testing.T, input string, args ...string) (code int, out, 
 
 // run runs a command line on a terminal.
 func (f *fake) run(ctx context.Context, on *terminal.Terminal, args ...string) (code int) {
+	if f.cloud == nil {
+		f.cloud = newAccount()
+	}
 	connect := func(context.Context, stack.Where) (stack.Stack, error) {
 		f.sought = true
 		functions := map[string]string{
@@ -71,6 +75,7 @@ func (f *fake) run(ctx context.Context, on *terminal.Terminal, args ...string) (
 		}
 		return stack.Stack{
 			Name: "herald-test", Operator: "arn:aws:iam::1:user/ann", Functions: functions, Lambda: f,
+			AWS: f.cloud.config(),
 		}, nil
 	}
 	return Run(ctx, append([]string{"herald"}, args...), on, connect)

@@ -110,6 +110,7 @@ func (s *Stack) find(ctx context.Context) error {
 	}
 	s.Outputs, s.Parameters = map[string]string{}, map[string]string{}
 	s.Functions = map[string]string{}
+	s.Status = string(out.Stacks[0].StackStatus)
 	for _, p := range out.Stacks[0].Parameters {
 		s.Parameters[aws.ToString(p.ParameterKey)] = aws.ToString(p.ParameterValue)
 	}

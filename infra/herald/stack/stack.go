@@ -23,6 +23,7 @@ const Local = "herald-local"
 // Stack is a deployed stack: the outputs of its template, and AWS as its caller may use it.
 type Stack struct {
 	Name     string
+	Status   string // of the deployment, as CloudFormation says it
 	Operator string // ARN of the caller, or the user of this machine on the local stack
 	Account  string // the caller's
 
@@ -37,6 +38,9 @@ type Stack struct {
 type Invoker interface {
 	Invoke(context.Context, *lambda.InvokeInput, ...func(*lambda.Options)) (*lambda.InvokeOutput, error)
 }
+
+// Changing reports whether a deployment of the stack is under way.
+func (s Stack) Changing() bool { return strings.HasSuffix(s.Status, "_IN_PROGRESS") }
 
 // Region is the AWS Region of the stack.
 func (s Stack) Region() string { return s.AWS.Region }

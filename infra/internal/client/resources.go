@@ -8,11 +8,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 )
 
-// Names are the physical names of a stack's resources, by logical id.
-func Names(
+// Resource is a resource of a stack: its logical id in the template, its type, and its physical name.
+type Resource struct{ ID, Type, Name string }
+
+// Resources are those of a stack.
+func Resources(
 	ctx context.Context, cloud cloudformation.ListStackResourcesAPIClient, stack string,
-) (map[string]string, error) {
-	names := map[string]string{}
+) (all []Resource, err error) {
 	pages := cloudformation.NewListStackResourcesPaginator(cloud,
 		&cloudformation.ListStackResourcesInput{StackName: &stack})
 	for pages.HasMorePages() {
@@ -21,8 +23,25 @@ func Names(
 			return nil, fmt.Errorf("listing the resources of %s: %w", stack, err)
 		}
 		for _, r := range page.StackResourceSummaries {
-			names[aws.ToString(r.LogicalResourceId)] = aws.ToString(r.PhysicalResourceId)
+			all = append(all, Resource{
+				aws.ToString(r.LogicalResourceId), aws.ToString(r.ResourceType), aws.ToString(r.PhysicalResourceId),
+			})
 		}
+	}
+	return all, nil
+}
+
+// Names are the physical names of a stack's resources, by logical id.
+func Names(
+	ctx context.Context, cloud cloudformation.ListStackResourcesAPIClient, stack string,
+) (map[string]string, error) {
+	all, err := Resources(ctx, cloud, stack)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, r := range all {
+		names[r.ID] = r.Name
 	}
 	return names, nil
 }
