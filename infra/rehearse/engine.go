@@ -53,8 +53,9 @@ func startEngine(ctx context.Context, root, work, authority string) (*engine, er
 	}
 	defer out.Close()                              // the child holds its own
 	cmd := exec.Command(python, "-m", "ministack") //nolint:gosec // the tool of this checkout
-	// It stores nothing, and listens on loopback alone, which is not its default.
+	// It stores nothing, and listens on loopback alone, which is not its default. A new account may have ten executions.
 	cmd.Env = e.environment("BIND_HOST=127.0.0.1", "GATEWAY_PORT="+strconv.Itoa(port), "MINISTACK_REGION="+region,
+		"LAMBDA_ACCOUNT_CONCURRENCY=10",
 		"SSL_CERT_FILE="+authority, "TMPDIR="+work)
 	cmd.Dir = work
 	cmd.Stdout = out

@@ -1,5 +1,6 @@
 // Package main rehearses the first deployment of a packaged version: it runs deploy.md's own commands against an engine
-// that executes CloudFormation's change sets with the SAM transform, and has the stack deliver an event.
+// that executes CloudFormation's change sets with the SAM transform, has the stack deliver an event, and tries what
+// goes wrong at first.
 //
 // It promises to listen and to call on loopback only, to print whatever it leaves out, replaces or reduces, and to fail
 // where the stack lacks a resource, a variable or a mapping of the template. It proves nothing about what it lists as
@@ -126,6 +127,9 @@ func play(ctx context.Context, root, work, template, commands string, log io.Wri
 	}
 	if err := send(ctx, e, made, key[1], server.Inbox("/rehearsal"), log); err != nil {
 		return fmt.Errorf("%w; the engine's last line: %s", err, lastLine(e))
+	}
+	if err := meet(ctx, e, work, badDays, log); err != nil {
+		return err
 	}
 	for _, what := range unknown {
 		tell(log, "not shown, as the engine does not do it: %s", what)

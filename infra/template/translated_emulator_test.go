@@ -307,3 +307,34 @@ func TestWhatIsOffUntilAParameterAsksForIt(t *testing.T) {
 		t.Errorf("the domain that is given leads elsewhere: %v", mapping)
 	}
 }
+
+// An account of ten concurrent executions takes no reservation. An installed version has the defaults, and a trial of a
+// checkout the values of [prod], with its reservations set to 0.
+func TestNothingIsReservedInASmallAccount(t *testing.T) {
+	prod := configurations(t, load(t))["prod"]
+	var kept, trial []string
+	for name, value := range prod {
+		if strings.HasPrefix(name, "AWS::") {
+			continue
+		}
+		kept = append(kept, fmt.Sprint(name, "=", value))
+		if strings.HasSuffix(name, "ReservedConcurrency") {
+			value = "0"
+		}
+		trial = append(trial, fmt.Sprint(name, "=", value))
+	}
+	for _, one := range []struct {
+		parameters []string
+		reserves   bool
+	}{{nil, false}, {trial, false}, {kept, true}} {
+		var reserved []string
+		for id, r := range translated(t, one.parameters...).Resources {
+			if r.Properties["ReservedConcurrentExecutions"] != nil || r.Properties["ProvisionedConcurrencyConfig"] != nil {
+				reserved = append(reserved, id)
+			}
+		}
+		if (len(reserved) > 0) != one.reserves {
+			t.Errorf("with %v, these reserve: %v", one.parameters, reserved)
+		}
+	}
+}
