@@ -37,10 +37,11 @@ type conclusions struct {
 const forgetAfter = 24 * time.Hour
 
 // conclude stores the results of searches, removes tenants' numbers that have long passed, and then puts pending
-// notices on the bus: an owner's notices keep back no result. Of an endpoint that needed no search everything is seen.
+// notices on the bus: an owner's notices keep back no result.
 func (c conclusions) conclude(
 	ctx context.Context, all []trouble, searches []*search, slowUntil map[string]time.Time,
 ) counts {
+	// Of an endpoint that needed no search, everything is seen.
 	found := make(map[dynamo.EndpointKey]finding, len(all))
 	for _, t := range all {
 		found[t.key] = finding{empty: true}
@@ -75,10 +76,12 @@ func (c conclusions) storeResult(ctx context.Context, t trouble, f finding) erro
 	case f.empty:
 		return c.finish(ctx, t, f.began)
 	case f.held:
+		// Something waits for an endpoint that may take it: a recovery begins.
 		return c.circuits.change(ctx, t.plan.Item, func(i circuit.Item) (circuit.Item, bool) {
 			return i.Found(c.settings, t.facts, now)
 		})
 	case f.quota > 0 && !f.oldest.IsZero():
+		// The recovery goes on in the next run, from the pace of this one.
 		return c.circuits.change(ctx, t.plan.Item, func(i circuit.Item) (circuit.Item, bool) {
 			return i.Paced(f.quota, f.oldest, c.now()), i.State == circuit.Recovering
 		})
@@ -93,6 +96,7 @@ func (c conclusions) finish(ctx context.Context, t trouble, searched time.Time) 
 	switch was.Empty(c.settings, t.facts, searched, c.now()) {
 	case circuit.Keep:
 	case circuit.Settle:
+		// An attempt that has failed since may have opened the circuit again. That is kept.
 		err = c.circuits.change(ctx, was, func(i circuit.Item) (circuit.Item, bool) {
 			return i.Settled(c.now()), i.State == was.State
 		})
@@ -115,6 +119,7 @@ func (c conclusions) tell(ctx context.Context, to trouble) (did counts, refused 
 	for n, one := range owed {
 		notices[n] = notice.Of(to.endpoint, one)
 	}
+	// The bus may take some and refuse others.
 	var taken []circuit.Notice
 	for n, err := range c.bus.Put(ctx, notices) {
 		if err == nil {

@@ -75,8 +75,9 @@ func failed(step string, errs ...error) (c counts) {
 	return c
 }
 
-// late counts something due, and the time that has passed since. Something that is not due yet is not late.
-func late(by time.Duration) counts { return counts{someDue: true, lateness: max(by, 0)} }
+// late counts something due, and the time that has passed since. That is less than zero for something which is not due
+// yet, and then adds nothing: plus keeps the longest.
+func late(by time.Duration) counts { return counts{someDue: true, lateness: by} }
 
 // errUnreadable is a fault: another release of Herald has written the item, or it is damaged.
 var errUnreadable = errors.New("an item is of another version")

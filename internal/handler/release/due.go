@@ -38,6 +38,7 @@ func (d *due) send(ctx context.Context, until time.Time) (did counts, left bool)
 
 // bury ends the deliveries that are over. While more of them may be found, it is not done.
 func (d *due) bury(ctx context.Context, until time.Time) (did counts, left bool) {
+	// Send has appended keys in the order of their due times.
 	for n := range d.over {
 		d.over[n].keys = inTurn(d.over[n].keys, ownerOf)
 	}
@@ -78,6 +79,7 @@ func (d *due) page(ctx context.Context, step string, s dueShard, how decide) (du
 	if len(keys) == 0 {
 		return s, counts{}
 	}
+	// Some items may be read while others are not. A decision needs more reads, which can be refused as a whole.
 	found, readErr := d.index.BatchGet(ctx, keys)
 	decided, err := how(ctx, s.number, found)
 	unread := found.Unread
@@ -100,7 +102,7 @@ func ofOneTenant(page []dynamo.Due) bool {
 	return len(page) > 1 && page[0].TenantID == page[len(page)-1].TenantID
 }
 
-// allowed are the keys whose partitions have not refused anything.
+// allowed are the keys in partitions that have refused nothing.
 func (d *due) allowed(page []dynamo.Due) (keys []backlog.Key) {
 	for _, one := range page {
 		if !d.mover.leaves(one.EndpointID, one.Shard) {
@@ -110,7 +112,7 @@ func (d *due) allowed(page []dynamo.Due) (keys []backlog.Key) {
 	return keys
 }
 
-// leftOf are the keys of a page whose partitions are left to the next run.
+// leftOf are the keys of a page in partitions that are left to the next run.
 func (d *due) leftOf(page []dynamo.Due) (left []dynamo.Due) {
 	for _, one := range page {
 		if d.mover.leaves(one.EndpointID, one.Shard) {

@@ -7,11 +7,11 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 )
 
-// work is one kind of work. It goes on until the time given or until nothing is left, and returns what it did and
+// work is one kind of work. It goes on until the time given or until nothing is left, and returns its counts and
 // whether something is left.
 type work func(ctx context.Context, until time.Time) (did counts, left bool)
 
-// share gives each kind of work an equal part of the time until then, and notes what each part of the time brought.
+// share gives each kind of work an equal part of the time until then, and notes the counts of each part.
 // Time that one kind does not use is shared again among the unfinished ones.
 func share(ctx context.Context, now func() time.Time, until time.Time, note func(counts), kinds ...work) {
 	for len(kinds) > 0 && now().Before(until) {

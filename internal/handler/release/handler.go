@@ -74,6 +74,7 @@ type workers struct {
 
 // workers makes the workers of a run.
 func (h *Handler) workers(began time.Time, found inventory, troubles []trouble, circuits circuitWriter) workers {
+	// One mover for all: a partition that refuses one kind of work is left alone by the others.
 	mover := &mover{
 		changes: h.Backlog, records: h.Records, retryQueue: h.RetryQueue, deadLetterQueue: h.DeadLetterQueue, now: h.Now,
 		refused: map[partition]bool{},

@@ -39,6 +39,7 @@ func takeInventory(ctx context.Context, troubles Troubles, index Index, until ti
 		found.troubled, found.slowUntil, err = troubles.All(ctx)
 		return err
 	})
+	// A run that sees some shards works on those. Without circuits it sends due deliveries, and says that it is blind.
 	unread := 0
 	for n, err := range errs[:backlog.DueShards] {
 		if err != nil {

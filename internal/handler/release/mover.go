@@ -95,8 +95,9 @@ type carried struct {
 }
 
 // carry carries transfers out: it sends, records the ones that are dropped, deletes and puts back, in this order. An
-// item whose message no queue took is not deleted.
+// item is not deleted where no queue took its message.
 func (m *mover) carry(ctx context.Context, transfers []transfer) carried {
+	// Kinds differ in the queue that takes the message, and in whether the item goes or stays.
 	by := [kinds][]transfer{}
 	for _, t := range transfers {
 		by[t.kind] = append(by[t.kind], t)
@@ -120,7 +121,7 @@ func (m *mover) carry(ctx context.Context, transfers []transfer) carried {
 	}
 }
 
-// send returns the transfers whose messages the queue took.
+// send sends messages, and returns the transfers that the queue took.
 func (m *mover) send(
 	ctx context.Context, to Queue, transfers []transfer, message func(transfer) queue.Outgoing,
 ) (sent []transfer, did counts) {
@@ -149,7 +150,7 @@ func (m *mover) record(ctx context.Context, drops []transfer) counts {
 		message := drops[n].item.Message
 		eventType, err := message.EventType()
 		if err != nil {
-			eventType = "" // the record goes without it
+			eventType = "" // the record is written without it
 		}
 		_, err = m.records.Update(ctx, delivery.Record{
 			Ref: message.Ref, EventType: eventType, State: delivery.Discarded, Attempts: message.Attempts,

@@ -53,6 +53,7 @@ func (p *probes) probe(ctx context.Context, t trouble) (did counts, err error) {
 	if err != nil || !picked.found {
 		return picked.did, err
 	}
+	// Another run may have claimed the same probe in the same minute. Only one claim is stored.
 	claim := t.plan.Item.Claim(p.settings, p.now())
 	_, applied, err := p.circuits.store(ctx, t.plan.Item, claim)
 	if err != nil || !applied {
@@ -98,6 +99,8 @@ func (p *probes) candidateOf(ctx context.Context, t trouble, shard int) (picked 
 	if err != nil || len(oldest.Items) == 0 {
 		return picked, err
 	}
+	// The second page begins at a random time between the oldest delivery and now. Where it has no item that serves, one
+	// of the oldest is taken, from a random place on.
 	since := oldest.Items[0].Message.CreatedAt
 	at := since.Add(time.Duration(p.random() * float64(p.now().Sub(since))))
 	random, err := p.shards.ReadShard(ctx, t.key.EndpointID, shard, backlog.Before(at), pageSize)
@@ -127,8 +130,8 @@ func (p *probes) drop(ctx context.Context, t trouble, items []backlog.Item) coun
 	return p.mover.carry(ctx, drops).did
 }
 
-// serves excludes deliveries of another tenant, ones that are unsubscribed, discarded or over, and ones of a receiver
-// that asked to wait.
+// serves reports whether an item may be the probe. Deliveries of another tenant may not, nor ones that are
+// unsubscribed, discarded or over, nor ones of a receiver that asked to wait.
 func (p *probes) serves(t trouble, i backlog.Item) bool {
 	now := p.now()
 	over := i.Held && !i.DueAt.After(now) || i.Message.Attempts >= p.schedule.Last()

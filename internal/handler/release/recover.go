@@ -33,6 +33,7 @@ func (r *recoveries) send(ctx context.Context, until time.Time) (did counts, lef
 
 // allot finds the oldest item that each search may send, and gives it a quota by the age of that item.
 func (r *recoveries) allot(ctx context.Context, until time.Time) counts {
+	// Without a quota a search stops at the first item that it may send.
 	did, _ := r.searcher.goOn(ctx, r.searches, until)
 	wanted := make([]int, len(r.searches))
 	for n, s := range r.searches {
@@ -61,6 +62,7 @@ func (r *recoveries) wanted(s *search) int {
 // divide divides the budget among tenants, and a tenant's part among its endpoints, each up to the number that it
 // wants. The endpoints of a slow tenant get no more together than one at the beginning of its recovery.
 func (r *recoveries) divide(wanted []int) []int {
+	// Searches are known by their index in these lists.
 	indexes := make([]int, len(wanted))
 	for n := range indexes {
 		indexes[n] = n
@@ -76,6 +78,7 @@ func (r *recoveries) divide(wanted []int) []int {
 			sums[t] = min(sums[t], r.settings.Recovery)
 		}
 	}
+	// The budget is divided twice, in the same way: among tenants, then among the endpoints of each.
 	quotas := make([]int, len(wanted))
 	for t, part := range circuit.Allot(r.settings.Budget, sums) {
 		ofTenant := make([]int, len(tenants[t]))

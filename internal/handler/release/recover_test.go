@@ -265,6 +265,7 @@ func TestRun_looksNoFurtherThanTheFirstHeld(t *testing.T) {
 		if a.run(); a.calls["ReadShard"] != backlog.Shards {
 			a.Errorf("%d reads", a.calls["ReadShard"])
 		}
+		a.logged(`"seen_held":200`) // a page of each shard
 	})
 }
 

@@ -13,7 +13,7 @@ var ErrBlind = errors.New("neither the endpoints in trouble nor the due deliveri
 // Run does the work that there is now. It stops a tenth of its time before ctx's deadline, and leaves the
 // rest to the next run.
 //
-// It finds out what there is to do, shares its time among the kinds of work, and stores the results. Each part returns
+// It takes an inventory of the work, shares its time among the kinds of work, and stores the results. Each part returns
 // its counts, and Run alone adds them up and writes them.
 func (h *Handler) Run(ctx context.Context) error {
 	began := h.Now()

@@ -55,7 +55,7 @@ func TestRun_sharesItsTimeAmongTheKindsOfWork(t *testing.T) {
 		if last["webhook_due"] < 40*time.Second || took > 48*time.Second {
 			a.Errorf("the last that was due went after %s, the run took %s", last["webhook_due"], took)
 		}
-		a.logged(`"late_s":`, `"due":`, `"probe":1`, `"recovery":180`, `"discarded":5`, `"endpoints":4`)
+		a.logged(`"late_s":`, `"due":`, `"seen_held":`, `"probe":1`, `"recovery":180`, `"discarded":5`, `"endpoints":4`)
 	})
 }
 

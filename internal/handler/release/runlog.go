@@ -17,7 +17,8 @@ type runLog struct {
 	metrics *telemetry.Metrics
 }
 
-// add adds a piece of work to the counts of a run. Of the faults of each step, only the run's first goes to the log.
+// add adds a piece of work to the counts of a run. Of the faults of each step, only the run's first goes to the log: a
+// table that refuses everything would fill it.
 func (l runLog) add(ctx context.Context, run, did counts) counts {
 	for _, step := range slices.Sorted(maps.Keys(did.faults)) {
 		if _, known := run.faults[step]; !known {
@@ -45,6 +46,7 @@ func (l runLog) write(ctx context.Context, run counts, took time.Duration, blind
 		attrs = append(attrs, slog.Float64("late_s", run.lateness.Seconds()))
 		l.metrics.Seconds("BacklogLate", run.lateness)
 	}
+	// Numbers that are zero are left out: a quiet minute costs one metric.
 	if run.held > 0 {
 		attrs = append(attrs, slog.Int("seen_held", run.held))
 	}

@@ -13,8 +13,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/retry"
 )
 
-// search goes through everything that waits for one endpoint in trouble, oldest first. It drops what was discarded, and
-// sends as many items of a recovery as its quota allows. Only this file changes a search.
+// search goes through everything that waits for one endpoint in trouble, oldest first. It drops discarded items, and
+// sends as many items of a recovery as its quota allows. It is changed in this file alone, and goes on where it was
+// when its kind of work has its turn again.
 type search struct {
 	trouble
 	finding
@@ -136,6 +137,7 @@ func (w searcher) advance(ctx context.Context, s *search) (did counts) {
 		transfers = append(transfers, next...)
 		did = did.plus(failed("comparing tenants", err))
 	}
+	// An item that could not be moved waits for the next run, which then must still find the circuit that leads to it.
 	c := w.mover.carry(ctx, transfers)
 	s.stayed = s.stayed || c.done < len(transfers)
 	s.over = s.over || c.refused
@@ -160,6 +162,7 @@ func (w searcher) next(s *search, first front) ([]transfer, error) {
 		return nil, fmt.Errorf("%w: %s of %s, by its circuit, and %s",
 			errForeign, s.key.EndpointID, s.key.TenantID, item.Message.TenantID)
 	}
+	// An owner who no longer asks for the event is not sent it, whatever the circuit decides about the item.
 	verdict := s.plan.Item.Verdict(s.facts, item.Waiting(w.schedule), w.now())
 	if verdict != circuit.Drop && unsubscribed(item, s.endpoint) {
 		s.waiting.take(first)
@@ -199,6 +202,7 @@ func (w searcher) transfer(s *search, i backlog.Item, v circuit.Verdict) []trans
 		}
 		return []transfer{discarded(i, delivery.ReasonDiscarded)}
 	case circuit.Leave:
+		// Items are in the order of their age, so a younger item than the last one discarded has none behind it.
 		s.held = s.held || i.Held
 		s.over = s.held && !s.facts.Gone && i.Message.CreatedAt.After(s.facts.DiscardedBefore)
 	}

@@ -87,7 +87,7 @@ func (s dueShard) take() (page []dynamo.Due, rest dueShard) {
 // mostUnread is the number of pages in a row, each of several tenants, of which nothing can be read until a shard ends.
 const mostUnread = 3
 
-// pageResult is what came of a page of keys.
+// pageResult is the result of a page of keys.
 type pageResult struct {
 	// asked are the keys that were read, and unread the ones among them that could not be.
 	asked, unread int
@@ -100,8 +100,8 @@ type pageResult struct {
 }
 
 // after returns the shard after a page. It ends where a table or a queue refuses everything: after three pages in a row
-// of which nothing could be read, or after two of which no queue took anything. A page of one tenant alone says nothing
-// about the table, so it neither counts nor clears the count.
+// of which nothing could be read, or after two of which no queue took anything. A page that is all one tenant's, and of
+// which nothing could be read, does not count: the table may throttle that tenant and serve the others.
 func (s dueShard) after(r pageResult) dueShard {
 	switch {
 	case r.unread < r.asked:

@@ -20,7 +20,7 @@ type step struct {
 	do     func(n int) (counts, error)
 }
 
-// inSteps does one step after the other, each for at most atOnce things at the same time, and adds up what was done.
+// inSteps does one step after the other, each for at most atOnce things at the same time, and adds up their counts.
 func inSteps(steps ...step) (did counts) {
 	for _, s := range steps {
 		dids := make([]counts, s.things)

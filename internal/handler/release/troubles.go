@@ -37,7 +37,7 @@ func unsubscribed(i backlog.Item, e endpoint.Endpoint) bool {
 	return err == nil && e.Live() && e.Unsubscribed(name)
 }
 
-// planner reads endpoints in trouble, and plans what a run does for them.
+// planner reads endpoints in trouble, and plans the work of a run for them.
 type planner struct {
 	endpoints Endpoints
 	circuits  circuitWriter
@@ -59,6 +59,7 @@ func (p planner) plan(ctx context.Context, items []circuit.Item) (troubles []tro
 			return counts{}, err
 		}},
 		step{"planning for an endpoint", len(items), func(n int) (_ counts, err error) {
+			// A page that could not be read has no readings; its fault is that of the step before.
 			reading, found := readings[n/pageSize][keyOf(items[n])]
 			if !found || reading.Err != nil {
 				return counts{}, reading.Err
