@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	secret   = "whs_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwABCDEFGHIJK" //nolint:gosec // signs nothing but the benchmark
+	secret   = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwABCDEFGHIJI=" //nolint:gosec // signs nothing but the benchmark
 	tenant   = "tenant_bench"
 	queueARN = "arn:aws:sqs:eu-central-1:000000000000"
 
@@ -49,7 +49,7 @@ func deliver(in workload) (measurement, error) {
 			RetryBase: 5, RetryFactor: 4, MaxRetries: 9, LongWait: 150, MaxLifeDays: 7, Minute: 60, FunctionTimeout: 30,
 			ConnectTimeout: 5, AttemptTimeout: attemptTimeout, EndpointConcurrency: in.Batch,
 			MaximumConcurrency: maximumConcurrency, RecordAcknowledged: "all", AcknowledgedDays: 7,
-			SuccessLogSample: logSample,
+			SuccessLogSample: logSample, CompanionHeaders: delivery.CompanionsWebhook,
 			EgressAllowCIDRs: allowedCIDRs, EgressAllowPorts: allowedPorts,
 		},
 		AWS: cfg, Log: lambdacontext.NewLogger(), Metrics: telemetry.NewMetrics(os.Stdout, "bench", "deliver", time.Now),

@@ -292,7 +292,7 @@ func TestOverlay_replacesTheCommittedSourceAndDescribesTheAPI(t *testing.T) {
 	}
 	header := http.Header{
 		"Content-Type": {"application/json"}, "Wh-Id": {"msg_1"}, "Wh-Timestamp": {"1772366400"},
-		"Wh-Signature": {signature.Sign("whs_x", "msg_1", 1772366400, nil)}, "Wh-Webhook-Event": {"order.shipped"},
+		"Wh-Signature": {signature.Sign("whsec_x", "msg_1", 1772366400, nil)}, "Wh-Webhook-Event": {"order.shipped"},
 	}
 	for data, wrong := range map[string]bool{`{"orderId":"ord_1","items":[{"sku":"a","quantity":1}]}`: false, `{}`: true} {
 		err := c.CheckDelivery("order.shipped", header, []byte(`{"type":"order.shipped","data":`+data+`}`))

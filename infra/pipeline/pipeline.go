@@ -124,7 +124,7 @@ func Subscribe(t testing.TB, cfg aws.Config, resources map[string]string, e endp
 	e.SecretVersion = 1
 	e.Revision = "0"
 	sealed, err := keyring.NewSecrets(kms.NewFromConfig(cfg), resources["SecretsKey.Arn"]).
-		Seal(t.Context(), keyring.SecretOf(e), "whs_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwABCDEFGHIJK")
+		Seal(t.Context(), keyring.SecretOf(e), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwABCDEFGHIJI=")
 	if err == nil {
 		e.SealedSecret = sealed
 		err = dynamo.NewEndpoints(dynamodb.NewFromConfig(cfg), resources["Endpoints"]).Create(t.Context(), e, nil)

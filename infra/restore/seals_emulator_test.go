@@ -22,7 +22,7 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 	e := made(t, old, "acme")
 	e.HeadersVersion = 2
 	id, ofHeaders := keyring.SecretOf(e), keyring.HeadersOf(e)
-	secret, err := keyring.NewSecrets(s.kms, s.oldKey).Seal(t.Context(), id, "whs_secret")
+	secret, err := keyring.NewSecrets(s.kms, s.oldKey).Seal(t.Context(), id, "whsec_secret")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 		id   keyring.SecretID
 		text []byte
 		want string
-	}{{id, got.SealedSecret, "whs_secret"}, {ofHeaders, got.SealedHeaders, "X:y\n"}} {
+	}{{id, got.SealedSecret, "whsec_secret"}, {ofHeaders, got.SealedHeaders, "X:y\n"}} {
 		opened, err := keyring.NewSecrets(s.kms, s.ownKey).Open(t.Context(), sealed.id, sealed.text)
 		if err != nil || opened != sealed.want {
 			t.Errorf("%q, %v, want %q", opened, err, sealed.want)
@@ -111,7 +111,7 @@ func TestRestore_sealsNoHeadersForAnotherOrigin(t *testing.T) {
 	old := dynamo.NewEndpoints(s.client, s.copied.Endpoints)
 	e := made(t, old, "acme")
 	sealer := keyring.NewSecrets(s.kms, s.oldKey)
-	secret, err := sealer.Seal(t.Context(), keyring.SecretOf(e), "whs_secret")
+	secret, err := sealer.Seal(t.Context(), keyring.SecretOf(e), "whsec_secret")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,15 +58,16 @@ type Outcome struct {
 // Target is where a delivery goes now: read afresh for every attempt.
 type Target struct {
 	URL     string
-	Secret  string  // the literal text of the signing secret
+	Secret  string  // the text of the signing secret
 	Headers []Field // the owner's own
 }
 
 // Sender makes attempts.
 type Sender struct {
-	Client    Poster
-	UserAgent string
-	Now       func() time.Time
+	Client     Poster
+	UserAgent  string
+	Companions Companions
+	Now        func() time.Time
 }
 
 // Attempt signs and sends the delivery once. Progress says where a failed one goes.
@@ -78,14 +79,23 @@ func (s Sender) Attempt(ctx context.Context, m Message, t Target) Outcome {
 	}
 	sent := s.Now()
 	seconds := sent.Unix()
-	header := append([]Field{
+	timestamp := strconv.FormatInt(seconds, 10)
+	header := []Field{
 		{"Content-Type", "application/json"},
 		{"User-Agent", s.UserAgent},
 		{"Wh-Id", m.DeliveryID},
-		{"Wh-Timestamp", strconv.FormatInt(seconds, 10)},
+		{"Wh-Timestamp", timestamp},
 		{"Wh-Signature", signature.Sign(t.Secret, m.DeliveryID, seconds, m.Body)},
 		{"Wh-Webhook-Event", name},
-	}, t.Headers...)
+	}
+	if prefixes := s.Companions.prefixes(); len(prefixes) > 0 {
+		signed := signature.SignDecoded(t.Secret, m.DeliveryID, seconds, m.Body)
+		for _, prefix := range prefixes {
+			header = append(header,
+				Field{prefix + "Id", m.DeliveryID}, Field{prefix + "Timestamp", timestamp}, Field{prefix + "Signature", signed})
+		}
+	}
+	header = append(header, t.Headers...)
 	r := s.Client.Post(ctx, Request{TenantID: m.TenantID, URL: t.URL, Header: header, Body: m.Body})
 	out := Outcome{Verdict: VerdictRetry, Reason: r.Reason, Status: r.Status, Elapsed: r.Elapsed}
 	switch {

@@ -2,10 +2,12 @@ package delivery
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/signature"
 )
@@ -23,7 +25,7 @@ func (s *scripted) Post(_ context.Context, r Request) Response {
 
 var (
 	body   = `{"type":"user.created","data":{ "userId":"user_1"}}`
-	target = Target{URL: "https://example.com/hook", Secret: "whs_x"}
+	target = Target{URL: "https://example.com/hook", Secret: "whsec_x"}
 )
 
 func sender(client Poster) Sender {
@@ -37,11 +39,40 @@ func TestSender_Attempt_sendsTheContractsRequest(t *testing.T) {
 	sender(client).Attempt(t.Context(), Message{Ref: ref, Body: []byte(body)}, own)
 	want := []Request{{TenantID: "tenant_1", URL: target.URL, Body: []byte(body), Header: []Field{
 		{"Content-Type", "application/json"}, {"User-Agent", "Herald/test"}, {"Wh-Id", "msg_1"},
-		{"Wh-Timestamp", "1700000000"}, {"Wh-Signature", signature.Sign("whs_x", "msg_1", 1_700_000_000, []byte(body))},
+		{"Wh-Timestamp", "1700000000"}, {"Wh-Signature", signature.Sign("whsec_x", "msg_1", 1_700_000_000, []byte(body))},
 		{"Wh-Webhook-Event", "user.created"}, {"Authorization", "Bearer x"},
 	}}}
 	if diff := cmp.Diff(want, client.posts); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// Every companion repeats id and time, and is signed under the decoded key. The owner's headers come last.
+func TestSender_Attempt_addsCompanions(t *testing.T) {
+	const secret = "whsec_AAECAwQFBgcICQoLDA0ODw=="
+	signed := signature.SignDecoded(secret, "msg_1", 1_700_000_000, []byte(body))
+	webhook := []Field{{"Webhook-Id", "msg_1"}, {"Webhook-Timestamp", "1700000000"}, {"Webhook-Signature", signed}}
+	svix := []Field{{"Svix-Id", "msg_1"}, {"Svix-Timestamp", "1700000000"}, {"Svix-Signature", signed}}
+	for companions, want := range map[Companions][]Field{
+		CompanionsNone: nil, CompanionsWebhook: webhook, CompanionsSvix: svix, CompanionsBoth: slices.Concat(webhook, svix),
+	} {
+		client := &scripted{response: Response{Status: 200}}
+		s := sender(client)
+		s.Companions = companions
+		own := Target{URL: target.URL, Secret: secret, Headers: []Field{{"Authorization", "Bearer x"}}}
+		s.Attempt(t.Context(), Message{Ref: Ref{DeliveryID: "msg_1"}, Body: []byte(body)}, own)
+		got := client.posts[0].Header
+		if diff := cmp.Diff(append(want, own.Headers...), got[6:], cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", companions, diff)
+		}
+		if err := companions.Validate(); err != nil {
+			t.Errorf("%s: %v", companions, err)
+		}
+	}
+	for _, unknown := range []Companions{"", "all", "svix+webhook"} {
+		if unknown.Validate() == nil {
+			t.Errorf("%q is taken", unknown)
+		}
 	}
 }
 

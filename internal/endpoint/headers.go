@@ -27,6 +27,9 @@ var ours = []string{
 	"user-agent",
 }
 
+// ourPrefixes begin the names of headers that Herald, a delivery's companions for stock libraries, or HTTP set, folded.
+var ourPrefixes = []string{"wh-", "webhook-", "svix-", "content-", "proxy-"}
+
 // FoldName is the name as CGI, WSGI and their successors know it: in variables, without case, and with one character
 // in place of all that are neither letters nor digits. To such receivers names are alike that fold to one.
 func FoldName(name string) string {
@@ -45,7 +48,7 @@ func (h Header) CheckName() error {
 	switch {
 	case !headerName.MatchString(h.Name):
 		return errors.New("must be the name of a header, with at most 64 characters")
-	case slices.Contains(ours, name) || slices.ContainsFunc([]string{"wh-", "content-", "proxy-"}, reserved):
+	case slices.Contains(ours, name) || slices.ContainsFunc(ourPrefixes, reserved):
 		return errors.New("is a header that Herald or HTTP sets")
 	}
 	return nil

@@ -45,7 +45,7 @@ func TestDataKeys_Unwrap_needsTheContextAndTheKey(t *testing.T) {
 }
 
 func TestSecrets_Open_needsTheSecretsOwnName(t *testing.T) {
-	const secret = "whs_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw_-0123456789"
+	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw/+0123456789"
 	id := keyring.SecretID{TenantID: "acme", EndpointID: "webhook_1", Version: 1}
 	cfg := testkit.Moto(t)
 	key := testkit.Key(t, cfg)

@@ -1,8 +1,9 @@
 // Package signature signs deliveries with HMAC-SHA256 (infra/docs/spec.md, "Delivery signing"), makes the signing
-// secrets, and reads other senders'.
+// secrets, and checks other senders'.
 //
-// It promises: the signed content is id + "." + timestamp + "." + body, the key of a secret that Herald made is its
-// text exactly as issued (prefix included), and the header value starts with the scheme version "v1,". It never parses
+// It promises two signatures of one content, id + "." + timestamp + "." + body, each with the scheme version "v1,"
+// before it. The key of the first is the text of the secret exactly as issued, as the specification has it. The key of
+// the second is what the Base64 after "whsec_" stands for, as the libraries of Standard Webhooks have it. It never parses
 // the body and never keeps a secret.
 package signature
 
@@ -17,20 +18,20 @@ import (
 	"strings"
 )
 
-// Prefix starts every signing secret. It is not Standard Webhooks' "whsec_", which promises
-// that the rest is Base64 to be decoded before use: ours is used as it stands.
-const Prefix = "whs_"
+// Prefix starts every signing secret that Herald makes: the rest is standard Base64 with padding, which libraries of
+// Standard Webhooks decode.
+const Prefix = "whsec_"
 
 const (
 	version     = "v1,"
 	secretBytes = 32
 )
 
-// NewSecret returns "whs_" and 43 base64url characters of 32 random bytes.
+// NewSecret returns "whsec_" and the 44 characters of Base64 of 32 random bytes.
 func NewSecret() string {
 	var raw [secretBytes]byte
 	_, _ = rand.Read(raw[:]) // never fails
-	return Prefix + base64.RawURLEncoding.EncodeToString(raw[:])
+	return Prefix + base64.StdEncoding.EncodeToString(raw[:])
 }
 
 // The bounds of a key that another sender used. A shorter one can be found out from a delivery.
@@ -39,35 +40,56 @@ const (
 	maxKeyBytes = 1024
 )
 
-// ImportKey returns the HMAC key of another sender's secret: the bytes of the Base64 after "whsec_" (Standard
-// Webhooks), or else its literal text. The error never quotes it.
-func ImportKey(secret string) (key string, err error) {
+// CheckImported says why another sender's secret cannot sign here. The bounds hold for the key that Standard Webhooks
+// takes from it. The error never quotes the secret.
+func CheckImported(secret string) error {
 	switch {
 	case strings.TrimSpace(secret) != secret:
-		return "", errors.New("must not have spaces around it")
+		return errors.New("must not have spaces around it")
 	case strings.HasPrefix(secret, "whsk_") || strings.HasPrefix(secret, "whpk_"):
-		return "", errors.New("is a key of asymmetric signatures, which Herald does not make")
+		return errors.New("is a key of asymmetric signatures, which Herald does not import")
 	}
-	if encoded, found := strings.CutPrefix(secret, "whsec_"); found {
-		raw, err := base64.RawStdEncoding.Strict().DecodeString(strings.TrimRight(encoded, "="))
-		if err != nil {
-			return "", errors.New("must have Base64 after whsec_")
-		}
-		secret = string(raw)
+	key, err := decode(secret)
+	if err != nil {
+		return errors.New("must have Base64 after whsec_")
 	}
-	if len(secret) < minKeyBytes || len(secret) > maxKeyBytes {
-		return "", fmt.Errorf("must be a key of %d to %d bytes", minKeyBytes, maxKeyBytes)
+	if len(key) < minKeyBytes || len(key) > maxKeyBytes {
+		return fmt.Errorf("must be a key of %d to %d bytes", minKeyBytes, maxKeyBytes)
 	}
-	if weak(secret) {
-		return "", errors.New("must be random: it repeats itself, counts, or has too few different characters")
+	if weak(string(key)) {
+		return errors.New("must be random: it repeats itself, counts, or has too few different characters")
 	}
-	return secret, nil
+	return nil
 }
 
-// Sign returns the wh-signature header: "v1," and the Base64 HMAC-SHA256 of
-// id.timestamp.body under the bytes of secret. timestamp is Unix seconds.
+// decode returns the key that the libraries of Standard Webhooks take from a secret: what the Base64 after "whsec_"
+// stands for, with or without its padding, or else the text of the secret.
+func decode(secret string) ([]byte, error) {
+	encoded, found := strings.CutPrefix(secret, Prefix)
+	if !found {
+		return []byte(secret), nil
+	}
+	return base64.RawStdEncoding.Strict().DecodeString(strings.TrimRight(encoded, "="))
+}
+
+// Sign returns the value of wh-signature: "v1," and the Base64 HMAC-SHA256 of id.timestamp.body under the bytes of the
+// secret's text. timestamp is Unix seconds.
 func Sign(secret, id string, timestamp int64, body []byte) string {
-	mac := hmac.New(sha256.New, []byte(secret))
+	return sign([]byte(secret), id, timestamp, body)
+}
+
+// SignDecoded returns the value of webhook-signature: the same, under the key that the libraries of Standard Webhooks
+// take from the secret. A secret without "whsec_" before it is its own key there, too.
+func SignDecoded(secret, id string, timestamp int64, body []byte) string {
+	key, err := decode(secret)
+	if err != nil { // no secret of Herald's, and none that CheckImported took
+		key = []byte(secret)
+	}
+	return sign(key, id, timestamp, body)
+}
+
+func sign(key []byte, id string, timestamp int64, body []byte) string {
+	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(id + "." + strconv.FormatInt(timestamp, 10) + "."))
 	mac.Write(body)
 	return version + base64.StdEncoding.EncodeToString(mac.Sum(nil))

@@ -19,7 +19,7 @@ func life(ctx context.Context, api *herald.ClientWithResponses) {
 		Url: url, Description: &one, Events: []herald.Subscription{"user.created", "organization.*"},
 	}))
 	made := must(created, created.JSON201)
-	secret := strings.HasPrefix(made.SigningSecret, "whs_")
+	secret := strings.HasPrefix(made.SigningSecret, "whsec_")
 	fmt.Println("create", created.StatusCode(), made.Status, joined(made.Events), secret)
 	read := sent(api.GetEndpointWithResponse(ctx, made.Id))
 	got := must(read, read.JSON200)

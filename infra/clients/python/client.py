@@ -41,7 +41,7 @@ def life(api):
     events = [Subscription.USER_CREATED, Subscription.ORGANIZATION]
     answer = create_endpoint.sync_detailed(client=api, body=NewEndpoint(url=URL, events=events, description="one"))
     made = answer.parsed
-    say("create", answer.status_code.value, made.status, ",".join(made.events), made.signing_secret.startswith("whs_"))
+    say("create", answer.status_code.value, made.status, ",".join(made.events), made.signing_secret.startswith("whsec_"))
     answer = get_endpoint.sync_detailed(made.id, client=api)
     say("get", answer.status_code.value, answer.parsed.url, answer.parsed.created_at == made.created_at)
     create_endpoint.sync_detailed(client=api, body=NewEndpoint(url=URL + "/2", events=[Subscription.VALUE_26]))

@@ -35,7 +35,7 @@ async function life(api: Client) {
   const body = { url, events: ["user.created", "organization.*"], description: "one" } satisfies components["schemas"]["NewEndpoint"];
   const create = await api.POST("/v1/webhooks", { body });
   const made = need(create);
-  console.log("create", create.response.status, made.status, made.events.join(","), made.signing_secret.startsWith("whs_"));
+  console.log("create", create.response.status, made.status, made.events.join(","), made.signing_secret.startsWith("whsec_"));
   const one = { params: { path: { id: made.id } } };
   let read = await api.GET("/v1/webhooks/{id}", one);
   console.log("get", read.response.status, need(read).url, need(read).created_at === made.created_at);

@@ -22,7 +22,7 @@ func (s served) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // A creation that is answered 503 may have been done: the next try is refused, and the endpoint gets a new secret.
 func TestClient_CreateEndpoint_claimsWhatAFirstTryHasMade(t *testing.T) {
-	const standing = `{"id":"webhook_1","url":"https://a.example/","status":"active","signing_secret":"whs_new"}`
+	const standing = `{"id":"webhook_1","url":"https://a.example/","status":"active","signing_secret":"whsec_new"}`
 	tries := 0
 	c := New(statefile.State{APIURL: "https://herald.example"})
 	c.HTTP.Transport = served(func(r *http.Request) (status int, body string) {
@@ -43,7 +43,7 @@ func TestClient_CreateEndpoint_claimsWhatAFirstTryHasMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		e, err := c.CreateEndpoint(t.Context(), "https://a.example/", "*")
-		if err != nil || e.ID != "webhook_1" || e.SigningSecret != "whs_new" || tries != maxTries {
+		if err != nil || e.ID != "webhook_1" || e.SigningSecret != "whsec_new" || tries != maxTries {
 			t.Errorf("%+v after %d tries: %v", e, tries, err)
 		}
 		if took := time.Since(start); took != (maxTries-1)*time.Second {

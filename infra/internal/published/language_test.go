@@ -12,7 +12,7 @@ import (
 func TestStart_namesTheMissingTool(t *testing.T) {
 	for _, l := range Languages() {
 		t.Setenv("PATH", t.TempDir())
-		r, err := l.Start(t.Context(), Place{Root: "../../..", Scratch: t.TempDir()}, "whs_secret")
+		r, err := l.Start(t.Context(), Place{Root: "../../..", Scratch: t.TempDir()}, "whsec_secret")
 		if err == nil {
 			r.Close()
 			t.Fatalf("%s runs without %s", l.Name, l.tools)

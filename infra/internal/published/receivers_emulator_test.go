@@ -29,8 +29,8 @@ import (
 )
 
 const (
-	secret = "whs_oYx2-Rk0fJm7Qe4LwT1bVn8sCz5uHd3gPa6iKq9rBtE"
-	older  = "whs_Jq7vN2mXc9RtLk4WbZs6PyHd0GfUe3oAi8TxQn5CrVw" // what a rotation has replaced
+	secret = "whsec_oYx2+Rk0fJm7Qe4LwT1bVn8sCz5uHd3gPa6iKq9rBtE="
+	older  = "whsec_Jq7vN2mXc9RtLk4WbZs6PyHd0GfUe3oAi8TxQn5CrVw=" // what a rotation has replaced
 	event  = "user.created"
 )
 
@@ -231,7 +231,7 @@ func (s subject) refuseForgeries(t *testing.T) {
 		"no timestamp":                         func(d *delivery) { d.stamp = "" },
 		"a timestamp signed that is no number": func(d *delivery) { d.sign("soon") },
 		"another key": func(d *delivery) {
-			d.signature = signature.Sign("whs_other", d.id, time.Now().Unix(), []byte(d.body))
+			d.signature = signature.Sign("whsec_other", d.id, time.Now().Unix(), []byte(d.body))
 		},
 		"the empty key": func(d *delivery) {
 			d.signature = signature.Sign("", d.id, time.Now().Unix(), []byte(d.body))

@@ -186,7 +186,7 @@ func (w *world) Open(_ context.Context, id keyring.SecretID, sealed []byte) (str
 	if id.Headers {
 		return string(sealed), nil
 	}
-	return "whs_" + fmt.Sprint(id.Version), w.do("Open", func() {})
+	return "whsec_" + fmt.Sprint(id.Version), w.do("Open", func() {})
 }
 
 func (w *world) Post(ctx context.Context, r delivery.Request) delivery.Response {

@@ -107,7 +107,7 @@ func TestHandler_Process_sendsHeadersToTheirOriginAndElseNothing(t *testing.T) {
 func (w *world) seals(e *endpoint.Endpoint) {
 	w.Helper()
 	var err error
-	if e.SealedSecret, err = sealing.Secrets().Seal(w.Context(), keyring.SecretOf(*e), "whs_1"); err != nil {
+	if e.SealedSecret, err = sealing.Secrets().Seal(w.Context(), keyring.SecretOf(*e), "whsec_1"); err != nil {
 		w.Fatal(err)
 	}
 	e.HeadersVersion, e.HeaderNames = 1, []string{"Authorization"}

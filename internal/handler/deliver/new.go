@@ -24,31 +24,32 @@ import (
 
 // Settings are the function's environment variables.
 type Settings struct {
-	Stage               string         `env:"STAGE,notEmpty"`
-	EndpointsTable      string         `env:"ENDPOINTS_TABLE,notEmpty"`
-	EndpointHealthTable string         `env:"ENDPOINT_HEALTH_TABLE,notEmpty"`
-	DeliveriesTable     string         `env:"DELIVERIES_TABLE,notEmpty"`
-	BacklogTable        string         `env:"BACKLOG_TABLE,notEmpty"`
-	SecretsKeyARN       string         `env:"SECRETS_KEY_ARN,notEmpty"`
-	RetryQueueURL       string         `env:"RETRY_QUEUE_URL,notEmpty"`
-	RetryQueueARN       string         `env:"RETRY_QUEUE_ARN,notEmpty"`
-	SlowQueueURL        string         `env:"SLOW_QUEUE_URL,notEmpty"`
-	SlowQueueARN        string         `env:"SLOW_QUEUE_ARN,notEmpty"`
-	DeadLetterQueueURL  string         `env:"DEAD_LETTER_QUEUE_URL,notEmpty"`
-	RetryBase           config.Seconds `env:"RETRY_BASE_SECONDS"`
-	RetryFactor         float64        `env:"RETRY_FACTOR"`
-	MaxRetries          int            `env:"MAX_RETRIES"`
-	LongWait            config.Seconds `env:"LONG_WAIT_SECONDS"`
-	MaxLifeDays         int            `env:"MAX_LIFE_DAYS"`
-	Minute              config.Seconds `env:"MINUTE_SECONDS"`
-	FunctionTimeout     config.Seconds `env:"FUNCTION_TIMEOUT_SECONDS"`
-	ConnectTimeout      config.Seconds `env:"CONNECT_TIMEOUT_SECONDS"`
-	AttemptTimeout      config.Seconds `env:"ATTEMPT_TIMEOUT_SECONDS"`
-	EndpointConcurrency int            `env:"ENDPOINT_CONCURRENCY"`
-	MaximumConcurrency  int            `env:"MAXIMUM_CONCURRENCY"`
-	BatchWindow         config.Seconds `env:"BATCH_WINDOW_SECONDS"`
-	RecordAcknowledged  string         `env:"RECORD_ACKNOWLEDGED"` // "all" or "none"
-	AcknowledgedDays    int            `env:"ACKNOWLEDGED_DAYS"`
+	Stage               string              `env:"STAGE,notEmpty"`
+	EndpointsTable      string              `env:"ENDPOINTS_TABLE,notEmpty"`
+	EndpointHealthTable string              `env:"ENDPOINT_HEALTH_TABLE,notEmpty"`
+	DeliveriesTable     string              `env:"DELIVERIES_TABLE,notEmpty"`
+	BacklogTable        string              `env:"BACKLOG_TABLE,notEmpty"`
+	SecretsKeyARN       string              `env:"SECRETS_KEY_ARN,notEmpty"`
+	RetryQueueURL       string              `env:"RETRY_QUEUE_URL,notEmpty"`
+	RetryQueueARN       string              `env:"RETRY_QUEUE_ARN,notEmpty"`
+	SlowQueueURL        string              `env:"SLOW_QUEUE_URL,notEmpty"`
+	SlowQueueARN        string              `env:"SLOW_QUEUE_ARN,notEmpty"`
+	DeadLetterQueueURL  string              `env:"DEAD_LETTER_QUEUE_URL,notEmpty"`
+	RetryBase           config.Seconds      `env:"RETRY_BASE_SECONDS"`
+	RetryFactor         float64             `env:"RETRY_FACTOR"`
+	MaxRetries          int                 `env:"MAX_RETRIES"`
+	LongWait            config.Seconds      `env:"LONG_WAIT_SECONDS"`
+	MaxLifeDays         int                 `env:"MAX_LIFE_DAYS"`
+	Minute              config.Seconds      `env:"MINUTE_SECONDS"`
+	FunctionTimeout     config.Seconds      `env:"FUNCTION_TIMEOUT_SECONDS"`
+	ConnectTimeout      config.Seconds      `env:"CONNECT_TIMEOUT_SECONDS"`
+	AttemptTimeout      config.Seconds      `env:"ATTEMPT_TIMEOUT_SECONDS"`
+	CompanionHeaders    delivery.Companions `env:"COMPANION_HEADERS"`
+	EndpointConcurrency int                 `env:"ENDPOINT_CONCURRENCY"`
+	MaximumConcurrency  int                 `env:"MAXIMUM_CONCURRENCY"`
+	BatchWindow         config.Seconds      `env:"BATCH_WINDOW_SECONDS"`
+	RecordAcknowledged  string              `env:"RECORD_ACKNOWLEDGED"` // "all" or "none"
+	AcknowledgedDays    int                 `env:"ACKNOWLEDGED_DAYS"`
 
 	SuccessLogSample telemetry.Sample `env:"SUCCESS_LOG_SAMPLE"`
 	EgressAllowCIDRs string           `env:"EGRESS_ALLOW_CIDRS"`
@@ -97,7 +98,7 @@ func New(c Config) (*Handler, error) {
 			Client: egress.New(egress.Config{
 				Policy: policy, ConnectTimeout: s.ConnectTimeout.Duration(), AttemptTimeout: s.AttemptTimeout.Duration(),
 			}),
-			UserAgent: config.UserAgent(), Now: time.Now,
+			UserAgent: config.UserAgent(), Companions: s.CompanionHeaders, Now: time.Now,
 		},
 		Rules:  s.rules(),
 		Output: Output{Log: c.Log, Metrics: c.Metrics, Sample: s.SuccessLogSample},
@@ -151,6 +152,9 @@ func (s Settings) validate() error {
 		if setting.value < setting.from || setting.value > setting.to {
 			errs = append(errs, fmt.Errorf("%s must be %d to %d", setting.name, setting.from, setting.to))
 		}
+	}
+	if err := s.CompanionHeaders.Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("COMPANION_HEADERS %w", err))
 	}
 	if err := s.SuccessLogSample.Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("SUCCESS_LOG_SAMPLE %w", err))

@@ -65,7 +65,7 @@ type newImport struct {
 	input    `json:",embed"`
 }
 
-// importEndpoints creates endpoints that tenants had at another sender, whose keys sign on. One that is there already
+// importEndpoints creates endpoints that tenants had at another sender. Its secrets sign on. One that is there already
 // stays as it is, so the same request may be made again.
 func (h *Handler) importEndpoints(
 	ctx context.Context, by *operator.Call, req importRequest,
@@ -91,7 +91,7 @@ func (h *Handler) importEndpoints(
 func (h *Handler) importEndpoint(
 	ctx context.Context, by *operator.Call, text jsontext.Value, dryRun bool,
 ) (one imported) {
-	e, headers, key, err := h.readImport(text)
+	e, headers, secret, err := h.readImport(text)
 	one.TenantID, one.Host = e.TenantID, e.Host()
 	if err != nil {
 		return h.notImported(ctx, one, err)
@@ -113,7 +113,7 @@ func (h *Handler) importEndpoint(
 		return one
 	}
 	c := &call{now: h.Now().UTC().Truncate(time.Millisecond), operator: by.Operator}
-	if err := h.add(ctx, c, &e, headers, key); err != nil {
+	if err := h.add(ctx, c, &e, headers, secret); err != nil {
 		return h.notImported(ctx, one, err)
 	}
 	one.EndpointID, one.Result = e.ID, resultCreated
@@ -148,9 +148,9 @@ func (h *Handler) notImported(ctx context.Context, one imported, err error) impo
 	return one
 }
 
-// readImport returns a new endpoint, its headers, and the key that signs its deliveries.
+// readImport returns a new endpoint, its headers, and the secret that signs its deliveries.
 func (h *Handler) readImport(text jsontext.Value) (
-	e endpoint.Endpoint, headers *[]endpoint.Header, key string, err error,
+	e endpoint.Endpoint, headers *[]endpoint.Header, secret string, err error,
 ) {
 	var in newImport
 	if err := decode(text, &in); err != nil {
@@ -168,9 +168,9 @@ func (h *Handler) readImport(text jsontext.Value) (
 	f := h.check(in.input, &r)
 	f.apply(&e)
 	if in.Secret != nil {
-		key = readSecret(in.Secret, &r)
+		secret = readSecret(in.Secret, &r)
 	}
-	return e, f.headers, key, r.problem()
+	return e, f.headers, secret, r.problem()
 }
 
 func readTenant(v jsontext.Value, r *reader) string {
@@ -181,15 +181,14 @@ func readTenant(v jsontext.Value, r *reader) string {
 	return id
 }
 
-// readSecret returns the key that another sender's secret stands for.
+// readSecret returns another sender's secret as it stands.
 func readSecret(v jsontext.Value, r *reader) string {
 	secret, ok := r.text(v, "/secret")
 	if !ok {
 		return ""
 	}
-	key, err := signature.ImportKey(secret)
-	if err != nil {
+	if err := signature.CheckImported(secret); err != nil {
 		r.refuse("/secret", err.Error())
 	}
-	return key
+	return secret
 }

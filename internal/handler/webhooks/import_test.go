@@ -62,7 +62,7 @@ func TestHandler_import_keepsKeysAndChangesNothingTheSecondTime(t *testing.T) {
 	if got := results(first); !slices.Equal(got, []string{"created", "created"}) {
 		t.Fatalf("%v", first)
 	}
-	keys := map[string]string{first[0].EndpointID: oldKey, first[1].EndpointID: "\x00\xff\x80 not Base64 of text \xfe"}
+	keys := map[string]string{first[0].EndpointID: oldKey, first[1].EndpointID: "whsec_AP+AIG5vdCBCYXNlNjQgb2YgdGV4dCD+"}
 	for _, e := range w.of("acme") {
 		id := keyring.SecretID{TenantID: "acme", EndpointID: e.ID, Version: 1}
 		want := endpoint.Endpoint{

@@ -6,7 +6,7 @@ import hmac
 import json
 import pathlib
 
-SECRET = "whs_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
 CASES = [
     ("an ordinary delivery", SECRET, "msg_2b7e151628aed2a6abf7158809cf4f3c", 1767225600,
@@ -21,24 +21,33 @@ CASES = [
      '{"type":"user.updated","data":{"name":"Zoë 漢字 🎈"}}'.encode()),
     ("every byte in the body", SECRET, "msg_1", 1767225600, bytes(range(256))),
     ("white space and a final newline", SECRET, "msg_1", 1767225600, b'{ "type" : "user.deleted" }\r\n'),
-    ("a secret longer than SHA-256's block", "whs_" + "k" * 200, "msg_1", 1767225600, b"{}"),
-    ("a secret exactly one block long", "whs_" + "k" * 60, "msg_1", 1767225600, b"{}"),
-    ("a secret of its prefix only", "whs_", "msg_1", 1767225600, b"{}"),
+    ("a secret longer than SHA-256's block", "whsec_" + "k" * 200, "msg_1", 1767225600, b"{}"),
+    ("a secret exactly one block long", "whsec_" + "k" * 60, "msg_1", 1767225600, b"{}"),
+    ("a secret without padding", SECRET.rstrip("="), "msg_1", 1767225600, b"{}"),
+    ("another sender's secret, which is its own key", "the literal text of a key", "msg_1", 1767225600, b"{}"),
+    ("a secret of its prefix only", "whsec_", "msg_1", 1767225600, b"{}"),
     ("a body of several blocks", SECRET, "msg_1", 1767225600, b"x" * 1000),
 ]
 
 
 def vector(name, secret, message_id, timestamp, body):
     content = message_id.encode() + b"." + str(timestamp).encode() + b"." + body
-    digest = hmac.new(secret.encode(), content, hashlib.sha256).digest()
+    encoded = secret.removeprefix("whsec_").rstrip("=")
+    padded = encoded + "=" * (-len(encoded) % 4)
+    decoded = base64.b64decode(padded, validate=True) if secret.startswith("whsec_") else secret.encode()
     return {
         "name": name,
         "secret": secret,
         "id": message_id,
         "timestamp": timestamp,
         "body_base64": base64.b64encode(body).decode(),
-        "signature": "v1," + base64.b64encode(digest).decode(),
+        "signature": signed(secret.encode(), content),
+        "decoded_signature": signed(decoded, content),
     }
+
+
+def signed(key, content):
+    return "v1," + base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()).decode()
 
 
 if __name__ == "__main__":

@@ -65,8 +65,9 @@ func delivery(t *testing.T, name string) (http.Header, string) {
 	body := sample.Payload()
 	return http.Header{
 		"Content-Type": {"application/json"}, "Wh-Id": {"msg_1"}, "Wh-Timestamp": {"1772366400"},
-		"Wh-Signature":     {signature.Sign("whs_x", "msg_1", 1772366400, []byte(body))},
-		"Wh-Webhook-Event": {name},
+		"Wh-Signature":     {signature.Sign("whsec_x", "msg_1", 1772366400, []byte(body))},
+		"Wh-Webhook-Event": {name}, "Webhook-Id": {"msg_1"}, "Webhook-Timestamp": {"1772366400"},
+		"Webhook-Signature": {signature.SignDecoded("whsec_x", "msg_1", 1772366400, []byte(body))},
 	}, body
 }
 

@@ -123,7 +123,7 @@ type Keys struct{ *Process }
 
 // Open decrypts a signing secret: all are the same.
 func (k Keys) Open(ctx context.Context, id keyring.SecretID, _ []byte) (string, error) {
-	return "whs_1", k.one(ctx, "KMS Decrypt", id.EndpointID, func() {})
+	return "whsec_1", k.one(ctx, "KMS Decrypt", id.EndpointID, func() {})
 }
 
 // Generate returns a data key: all are the same.

@@ -22,7 +22,7 @@ func Handler(secrets []string, process func(event string, body []byte) error) ht
 		body, tooMuch := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20)) // raw, never re-serialised
 		id, stamp := r.Header.Get("wh-id"), r.Header.Get("wh-timestamp")
 		signed := slices.ContainsFunc(secrets, func(secret string) bool {
-			mac := hmac.New(sha256.New, []byte(secret)) // the secret's literal text, whs_ included
+			mac := hmac.New(sha256.New, []byte(secret)) // the secret's literal text, whsec_ included
 			mac.Write([]byte(id + "." + stamp + "." + string(body)))
 			want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 			return secret != "" && hmac.Equal([]byte(want), []byte(r.Header.Get("wh-signature")))

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	secret = "whs_oYx2-Rk0fJm7Qe4LwT1bVn8sCz5uHd3gPa6iKq9rBtE"
+	secret = "whsec_oYx2+Rk0fJm7Qe4LwT1bVn8sCz5uHd3gPa6iKq9rBtE="
 	body   = `{"type":"user.created","data":{"userId":"user_1"}}`
 )
 
@@ -57,19 +57,16 @@ func TestADeliveryThatCausedAPanicIsProcessedOnItsRetry(t *testing.T) {
 	}
 }
 
-// What infra/docs/receivers.md says of the Standard Webhooks library for Go.
-func TestSecretsAreOnlyForTheRawConstructor(t *testing.T) {
-	if _, err := standardwebhooks.NewWebhook(secret); err == nil {
-		t.Error("the constructor for Base64 takes a secret of Herald's")
-	}
-	wh, err := standardwebhooks.NewWebhookRaw([]byte(secret))
+// The README's three lines, with the library for Go.
+func TestTheUsualConstructorOfTheLibraryVerifies(t *testing.T) {
+	wh, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := time.Now()
 	header := http.Header{
 		"Webhook-Id": {"msg_a"}, "Webhook-Timestamp": {strconv.FormatInt(at.Unix(), 10)},
-		"Webhook-Signature": {signature.Sign(secret, "msg_a", at.Unix(), []byte(body))},
+		"Webhook-Signature": {signature.SignDecoded(secret, "msg_a", at.Unix(), []byte(body))},
 	}
 	if err := wh.Verify([]byte(body), header); err != nil {
 		t.Error(err)

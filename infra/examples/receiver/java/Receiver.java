@@ -102,7 +102,7 @@ public final class Receiver {
     private static byte[] sign(String secret, byte[] start, byte[] body) {
         try {
             Mac mac = Mac.getInstance("HmacSHA256");
-            mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256")); // whs_ included
+            mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256")); // whsec_ included
             mac.update(start);
             return ("v1," + Base64.getEncoder().encodeToString(mac.doFinal(body))).getBytes(StandardCharsets.UTF_8);
         } catch (GeneralSecurityException e) {

@@ -17,7 +17,7 @@ function genuine(secrets, headers, body) {
   const { "wh-id": id, "wh-timestamp": stamp, "wh-signature": signature = "" } = headers;
   const got = Buffer.from(signature);
   const signed = secrets.some((secret) => {
-    const hmac = createHmac("sha256", secret); // its literal text, whs_ included
+    const hmac = createHmac("sha256", secret); // its literal text, whsec_ included
     const want = Buffer.from("v1," + hmac.update(`${id}.${stamp}.`).update(body).digest("base64"));
     return secret !== "" && got.length === want.length && timingSafeEqual(got, want);
   });

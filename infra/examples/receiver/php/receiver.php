@@ -14,7 +14,7 @@ function receive(array $secrets, callable $process, string $folder): int
     $stamp = $_SERVER['HTTP_WH_TIMESTAMP'] ?? '';
     $genuine = false;
     foreach (array_filter($secrets, fn($secret) => $secret !== '') as $secret) {
-        $hmac = hash_hmac('sha256', "$id.$stamp.$body", $secret, true); // the secret's literal text, whs_ included
+        $hmac = hash_hmac('sha256', "$id.$stamp.$body", $secret, true); // the secret's literal text, whsec_ included
         $genuine = hash_equals('v1,' . base64_encode($hmac), $_SERVER['HTTP_WH_SIGNATURE'] ?? '') || $genuine;
     }
     if (!$genuine || !preg_match('/^\d{1,11}$/D', $stamp) || abs(time() - (int) $stamp) > 300) {

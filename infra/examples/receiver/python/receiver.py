@@ -3,7 +3,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 def signed(secret, content, signature):
-    digest = hmac.digest(secret.encode(), content, "sha256")  # the secret's literal text, whs_ included
+    digest = hmac.digest(secret.encode(), content, "sha256")  # the secret's literal text, whsec_ included
     return secret != "" and hmac.compare_digest(b"v1," + base64.b64encode(digest), signature.encode())
 
 

@@ -42,7 +42,7 @@ class Receiver < WEBrick::HTTPServer
   def genuine?(request, body)
     id, stamp, signature = %w[wh-id wh-timestamp wh-signature].map { |name| request[name].to_s }
     signed = @secrets.reject(&:empty?).any? do |secret|
-      digest = OpenSSL::HMAC.digest("SHA256", secret, "#{id}.#{stamp}.".b + body) # whs_ included
+      digest = OpenSSL::HMAC.digest("SHA256", secret, "#{id}.#{stamp}.".b + body) # whsec_ included
       OpenSSL.secure_compare("v1,#{[digest].pack("m0")}", signature)
     end
     return false unless signed

@@ -83,7 +83,7 @@ impl Receiver {
             return false;
         };
         let signed = self.secrets.iter().filter(|secret| !secret.is_empty()).any(|secret| {
-            let mut mac = Hmac::<sha2::Sha256>::new_from_slice(secret.as_bytes()).unwrap(); // whs_ included
+            let mut mac = Hmac::<sha2::Sha256>::new_from_slice(secret.as_bytes()).unwrap(); // whsec_ included
             mac.update(format!("{id}.{stamp}.").as_bytes());
             mac.update(body);
             mac.verify_slice(&signature).is_ok() // in constant time
