@@ -183,6 +183,12 @@ export interface HeraldParameters {
    */
   readonly minuteSeconds?: number
   /**
+   * Headers that stock libraries verify, in addition to wh-id, wh-timestamp and wh-signature: webhook-id,
+   * webhook-timestamp and webhook-signature as Standard Webhooks has them, the same as svix-, or both.
+   * @default 'webhook'
+   */
+  readonly companionHeaders?: 'none' | 'webhook' | 'svix' | 'webhook+svix'
+  /**
    * Seconds to connect to a receiver, DNS included, and again for the TLS handshake.
    * @default 5
    */
@@ -433,6 +439,11 @@ export const rules: { readonly [P in keyof Required<HeraldParameters>]: Rule } =
   longWaitSeconds: { name: 'LongWaitSeconds', default: '150', min: 1, max: 900 },
   maxLifeDays: { name: 'MaxLifeDays', default: '7', min: 1, max: 7 },
   minuteSeconds: { name: 'MinuteSeconds', default: '60', min: 1, max: 60 },
+  companionHeaders: {
+    name: 'CompanionHeaders',
+    default: 'webhook',
+    values: ['none', 'webhook', 'svix', 'webhook+svix'],
+  },
   connectTimeoutSeconds: { name: 'ConnectTimeoutSeconds', default: '5', min: 1, max: 60 },
   attemptTimeoutSeconds: { name: 'AttemptTimeoutSeconds', default: '15', min: 1, max: 120 },
   endpointConcurrency: { name: 'EndpointConcurrency', default: '10', min: 1, max: 300 },

@@ -134,7 +134,8 @@ func startLater(t *testing.T) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status, kind, body := http.StatusOK, "application/json", `{"id":"webhook_1","url":"https://example.com",
 			"description":"","events":["user.renamed"],"status":"paused","created_at":"2026-03-01T12:00:00.000Z",
-			"updated_at":"2026-03-01T12:00:00.000Z","deleted_at":null,"secret_rotated_at":null,"rate":5}`
+			"updated_at":"2026-03-01T12:00:00.000Z","deleted_at":null,"secret_rotated_at":null,
+			"previous_secret_until":null,"rate":5}`
 		switch r.Method {
 		case http.MethodPost:
 			status, kind, body = http.StatusConflict, "application/problem+json", `{"type":"urn:herald:problem:endpoint_paused",

@@ -15,7 +15,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/keyring"
 )
 
-// resealEndpoint seals an endpoint's signing secret and its owner's headers anew, under the stack's own key.
+// resealEndpoint seals an endpoint's signing secret, the one before it and its owner's headers anew, under the stack's
+// own key.
 func resealEndpoint(ctx context.Context, r *restorer, i item) (item, error) {
 	var row struct {
 		Secret  int `dynamodbav:"secret_version"`
@@ -29,6 +30,10 @@ func resealEndpoint(ctx context.Context, r *restorer, i item) (item, error) {
 		SecretVersion: row.Secret, HeadersVersion: row.Headers,
 	}
 	i, err := resealOne(ctx, r, i, "sealed_secret", keyring.SecretOf(e))
+	if err != nil {
+		return nil, err
+	}
+	i, err = resealOne(ctx, r, i, "sealed_previous", keyring.PreviousOf(e))
 	if err != nil {
 		return nil, err
 	}

@@ -21,8 +21,12 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 	old := dynamo.NewEndpoints(s.client, s.copied.Endpoints)
 	e := made(t, old, "acme")
 	e.HeadersVersion = 2
-	id, ofHeaders := keyring.SecretOf(e), keyring.HeadersOf(e)
+	id, ofHeaders, before := keyring.SecretOf(e), keyring.HeadersOf(e), keyring.PreviousOf(e)
 	secret, err := keyring.NewSecrets(s.kms, s.oldKey).Seal(t.Context(), id, "whsec_secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	previous, err := keyring.NewSecrets(s.kms, s.oldKey).Seal(t.Context(), before, "whsec_before")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,6 +36,7 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 	}
 	want := change(t, old, e, func(e *endpoint.Endpoint) {
 		e.SealedSecret, e.SealedHeaders, e.HeadersVersion, e.HeaderNames = secret, headers, 2, []string{"X"}
+		e.SealedPrevious = previous
 	})
 	s.restored(options{table: "Endpoints", key: s.oldKey}, counts{Read: 2, Restored: 1, Left: 1, Mended: 1})
 	got, found, err := dynamo.NewEndpoints(s.client, s.own.Endpoints).Get(t.Context(), "acme", e.ID)
@@ -42,7 +47,10 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 		id   keyring.SecretID
 		text []byte
 		want string
-	}{{id, got.SealedSecret, "whsec_secret"}, {ofHeaders, got.SealedHeaders, "X:y\n"}} {
+	}{
+		{id, got.SealedSecret, "whsec_secret"}, {before, got.SealedPrevious, "whsec_before"},
+		{ofHeaders, got.SealedHeaders, "X:y\n"},
+	} {
 		opened, err := keyring.NewSecrets(s.kms, s.ownKey).Open(t.Context(), sealed.id, sealed.text)
 		if err != nil || opened != sealed.want {
 			t.Errorf("%q, %v, want %q", opened, err, sealed.want)
@@ -54,6 +62,7 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 		t.Errorf("the restored headers open for another origin: %q, %v", opened, err)
 	}
 	got.SealedSecret, got.SealedHeaders = want.SealedSecret, want.SealedHeaders
+	got.SealedPrevious = want.SealedPrevious
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("changed (-want +got)\n%s", diff)
 	}

@@ -427,6 +427,18 @@ variable "minute_seconds" {
   }
 }
 
+variable "companion_headers" {
+  description = "Headers that stock libraries verify, in addition to wh-id, wh-timestamp and wh-signature: webhook-id, webhook-timestamp and webhook-signature as Standard Webhooks has them, the same as svix-, or both."
+  type        = string
+  default     = "webhook"
+  nullable    = false
+
+  validation {
+    condition     = contains(["none", "webhook", "svix", "webhook+svix"], var.companion_headers)
+    error_message = "CompanionHeaders must be one of none, webhook, svix, webhook+svix."
+  }
+}
+
 variable "connect_timeout_seconds" {
   description = "Seconds to connect to a receiver, DNS included, and again for the TLS handshake."
   type        = number
@@ -948,6 +960,7 @@ locals {
     LongWaitSeconds            = tostring(var.long_wait_seconds)
     MaxLifeDays                = tostring(var.max_life_days)
     MinuteSeconds              = tostring(var.minute_seconds)
+    CompanionHeaders           = var.companion_headers
     ConnectTimeoutSeconds      = tostring(var.connect_timeout_seconds)
     AttemptTimeoutSeconds      = tostring(var.attempt_timeout_seconds)
     EndpointConcurrency        = tostring(var.endpoint_concurrency)

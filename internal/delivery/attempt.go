@@ -57,9 +57,10 @@ type Outcome struct {
 
 // Target is where a delivery goes now: read afresh for every attempt.
 type Target struct {
-	URL     string
-	Secret  string  // the text of the signing secret
-	Headers []Field // the owner's own
+	URL      string
+	Secret   string  // the text of the signing secret
+	Previous string  // of the one that a rotation replaced, while it signs, too; otherwise ""
+	Headers  []Field // the owner's own
 }
 
 // Sender makes attempts.
@@ -90,6 +91,9 @@ func (s Sender) Attempt(ctx context.Context, m Message, t Target) Outcome {
 	}
 	if prefixes := s.Companions.prefixes(); len(prefixes) > 0 {
 		signed := signature.SignDecoded(t.Secret, m.DeliveryID, seconds, m.Body)
+		if t.Previous != "" {
+			signed += " " + signature.SignDecoded(t.Previous, m.DeliveryID, seconds, m.Body)
+		}
 		for _, prefix := range prefixes {
 			header = append(header,
 				Field{prefix + "Id", m.DeliveryID}, Field{prefix + "Timestamp", timestamp}, Field{prefix + "Signature", signed})

@@ -14,10 +14,12 @@ import (
 func TestEveryFieldOfAnEndpointIsStored(t *testing.T) {
 	want := endpoint.Endpoint{
 		ID: "webhook_1", TenantID: "acme", URL: "https://example.com/", Description: "crm", Events: []string{"*"},
-		Status: endpoint.Disabled, SecretVersion: 1, SealedSecret: []byte("s"), HeaderNames: []string{"X"},
-		HeadersVersion: 2, SealedHeaders: []byte("h"), Revision: "r",
+		Status: endpoint.Disabled, SecretVersion: 1, SealedSecret: []byte("s"), SealedPrevious: []byte("p"),
+		HeaderNames: []string{"X"}, HeadersVersion: 2, SealedHeaders: []byte("h"), Revision: "r",
 	}
-	for _, at := range []*time.Time{&want.CreatedAt, &want.UpdatedAt, &want.DeletedAt, &want.SecretRotatedAt} {
+	for _, at := range []*time.Time{
+		&want.CreatedAt, &want.UpdatedAt, &want.DeletedAt, &want.SecretRotatedAt, &want.PreviousUntil,
+	} {
 		*at = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
 	}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[endpoint.Endpoint]()) {

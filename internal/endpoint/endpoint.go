@@ -30,8 +30,9 @@ const (
 )
 
 // Endpoint is one subscription. SealedSecret is the signing secret under KMS; SecretVersion
-// grows with each rotation, as HeadersVersion does with each change of SealedHeaders. Zero times are times
-// that never were. The tags name attributes in the table Endpoints.
+// grows with each rotation, as HeadersVersion does with each change of SealedHeaders. After a rotation with an overlap,
+// SealedPrevious is the secret that was replaced. Zero times are times that never were. The tags name attributes in the
+// table Endpoints.
 type Endpoint struct {
 	ID              string    `dynamodbav:"endpoint_id"`
 	TenantID        string    `dynamodbav:"tenant_id"`
@@ -45,7 +46,9 @@ type Endpoint struct {
 	SecretRotatedAt time.Time `dynamodbav:"secret_rotated_at,omitempty"`
 	SecretVersion   int       `dynamodbav:"secret_version,omitempty"`
 	SealedSecret    []byte    `dynamodbav:"sealed_secret,omitempty"`
-	HeaderNames     []string  `dynamodbav:"header_names,omitempty"` // of the owner's own headers
+	SealedPrevious  []byte    `dynamodbav:"sealed_previous,omitempty"` // the secret before, of the version before
+	PreviousUntil   time.Time `dynamodbav:"previous_until,omitempty"`  // it signs, too, before this time
+	HeaderNames     []string  `dynamodbav:"header_names,omitempty"`    // of the owner's own headers
 	HeadersVersion  int       `dynamodbav:"headers_version,omitempty"`
 	SealedHeaders   []byte    `dynamodbav:"sealed_headers,omitempty"`
 	Revision        string    `dynamodbav:"revision"` // changes with every write
@@ -64,6 +67,17 @@ const (
 
 // Live reports whether the endpoint is not deleted.
 func (e Endpoint) Live() bool { return e.Status != Deleted }
+
+// Overlaps reports whether the secret before the last rotation still signs deliveries.
+func (e Endpoint) Overlaps(now time.Time) bool {
+	return len(e.SealedPrevious) > 0 && now.Before(e.PreviousUntil)
+}
+
+// EndOverlap forgets the secret before the last rotation.
+func (e *Endpoint) EndOverlap() {
+	e.SealedPrevious = nil
+	e.PreviousUntil = time.Time{}
+}
 
 // Host is the part of the URL that logs and lists may show.
 func (e Endpoint) Host() string {

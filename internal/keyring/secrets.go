@@ -47,6 +47,11 @@ func SecretOf(e endpoint.Endpoint) SecretID {
 	return SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.SecretVersion}
 }
 
+// PreviousOf names the signing secret that the last rotation replaced.
+func PreviousOf(e endpoint.Endpoint) SecretID {
+	return SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.SecretVersion - 1}
+}
+
 // HeadersOf names the headers of an endpoint.
 func HeadersOf(e endpoint.Endpoint) SecretID {
 	return SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.HeadersVersion, Headers: true, URL: e.URL}

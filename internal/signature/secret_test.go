@@ -43,7 +43,8 @@ func TestCheckImported_takesKeysOfOtherSenders(t *testing.T) {
 	_, _ = rand.NewChaCha8([32]byte{}).Read(longest)
 	for _, secret := range []string{
 		"whsec_AP+AIG5vdCBCYXNlNjQgb2YgdGV4dCD+", "whsec_AP+AIG5vdCBCYXNlNjQgb2YgdGV4dCD+/w==",
-		"whsec_AP+AIG5vdCBCYXNlNjQgb2YgdGV4dCD+/w", hex.EncodeToString(longest[:512]), literal, "ключ чужого", "whs_" + literal,
+		"whsec_AP+AIG5vdCBCYXNlNjQgb2YgdGV4dCD+/w", literal, hex.EncodeToString(longest[:512]),
+		"ключ чужого", "whs_" + literal,
 		"AP+AIG5vdCBCYXNlNjQgb2Yg", "whsec_" + base64.StdEncoding.EncodeToString(longest),
 	} {
 		if err := signature.CheckImported(secret); err != nil {

@@ -3,8 +3,8 @@
 //
 // It promises two signatures of one content, id + "." + timestamp + "." + body, each with the scheme version "v1,"
 // before it. The key of the first is the text of the secret exactly as issued, as the specification has it. The key of
-// the second is what the Base64 after "whsec_" stands for, as the libraries of Standard Webhooks have it. It never parses
-// the body and never keeps a secret.
+// the second is what the Base64 after "whsec_" stands for, as the libraries of Standard Webhooks have it. It never
+// parses the body and never keeps a secret.
 package signature
 
 import (

@@ -29,7 +29,7 @@ func life(ctx context.Context, api *herald.ClientWithResponses) {
 	updated := sent(api.UpdateEndpointWithResponse(ctx, made.Id, change))
 	now := must(updated, updated.JSON200)
 	fmt.Println("update", updated.StatusCode(), now.Status, now.Description)
-	rotated := sent(api.RotateSecretWithResponse(ctx, made.Id))
+	rotated := sent(api.RotateSecretWithResponse(ctx, made.Id, herald.Rotation{}))
 	fresh := must(rotated, rotated.JSON200)
 	fmt.Println("rotate", rotated.StatusCode(), fresh.SigningSecret != made.SigningSecret, fresh.SecretRotatedAt != nil)
 	finish(ctx, api, made.Id, change)

@@ -107,6 +107,7 @@ func (h *Handler) target(ctx context.Context, e endpoint.Endpoint) (to delivery.
 	if err != nil {
 		return to, fmt.Errorf("opening the signing secret: %w", err)
 	}
+	to.Previous = h.previous(ctx, e)
 	if len(e.SealedHeaders) == 0 {
 		if len(e.HeaderNames) > 0 {
 			return to, fmt.Errorf("%w: the owner's headers are gone from the row", keyring.ErrUnopenable)
@@ -122,4 +123,19 @@ func (h *Handler) target(ctx context.Context, e endpoint.Endpoint) (to delivery.
 		to.Headers = append(to.Headers, delivery.Field(header))
 	}
 	return to, err
+}
+
+// previous opens the secret that the last rotation replaced, while it signs, too. Where it does not open, the new one
+// signs alone: receivers that know the new one take the delivery, and no delivery waits for a secret that is on its way
+// out.
+func (h *Handler) previous(ctx context.Context, e endpoint.Endpoint) string {
+	if h.Sender.Companions == delivery.CompanionsNone || !e.Overlaps(h.Now()) {
+		return ""
+	}
+	secret, err := h.Secrets.Open(ctx, keyring.PreviousOf(e), e.SealedPrevious)
+	if err != nil {
+		h.reportPreviousLost(ctx, dynamo.EndpointKey{TenantID: e.TenantID, EndpointID: e.ID}, err)
+		return ""
+	}
+	return secret
 }

@@ -21,6 +21,7 @@ func TestNew_namesTheSettingsThatCannotWork(t *testing.T) {
 			"MINUTE_SECONDS must", "FUNCTION_TIMEOUT_SECONDS must", "CONNECT_TIMEOUT_SECONDS must",
 			"ATTEMPT_TIMEOUT_SECONDS must", "ENDPOINT_CONCURRENCY must", "MAXIMUM_CONCURRENCY must",
 			"ACKNOWLEDGED_DAYS must", "MAX_LIFE_DAYS must", "RETRY_BASE_SECONDS", "RECORD_ACKNOWLEDGED must",
+			"COMPANION_HEADERS must",
 		} {
 			if err == nil || !strings.Contains(err.Error(), setting) {
 				t.Errorf("%s: %s is not named: %v", name, setting, err)

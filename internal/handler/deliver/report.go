@@ -52,6 +52,12 @@ func (h *Handler) reportCircuitLost(ctx context.Context, key dynamo.EndpointKey,
 	h.Output.Metrics.Count("CircuitWritesLost", 1)
 }
 
+func (h *Handler) reportPreviousLost(ctx context.Context, key dynamo.EndpointKey, err error) {
+	h.Output.Log.ErrorContext(ctx, "previous secret not opened", slog.String(telemetry.KeyTenant, key.TenantID),
+		slog.String(telemetry.KeyEndpoint, key.EndpointID), slog.String(telemetry.KeyFault, "ours"), telemetry.Cause(err))
+	h.Output.Metrics.Count("PreviousSecretsLost", 1)
+}
+
 // reportBatch counts all records by their outcomes.
 func (h *Handler) reportBatch(ctx context.Context, ends []end, unreadable []string, began time.Time) {
 	records, outcomes := len(unreadable), map[delivery.Verdict]int{}

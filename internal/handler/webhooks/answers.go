@@ -26,6 +26,7 @@ type view struct {
 	UpdatedAt       *string         `json:"updated_at"`
 	DeletedAt       *string         `json:"deleted_at"`
 	SecretRotatedAt *string         `json:"secret_rotated_at"`
+	PreviousUntil   *string         `json:"previous_secret_until"`     // the secret before signs, too
 	SigningSecret   string          `json:"signing_secret,omitzero"`   // create and rotate only
 	HeadersDropped  []string        `json:"headers_dropped,omitempty"` // names; a change of the URL's origin only
 }
@@ -41,12 +42,15 @@ type eventType struct {
 	Schema      jsontext.Value `json:"schema"` // of data
 }
 
-func viewOf(e endpoint.Endpoint) view {
+func viewOf(e endpoint.Endpoint, now time.Time) view {
+	if !e.Overlaps(now) {
+		e.EndOverlap()
+	}
 	return view{
 		ID: e.ID, URL: e.URL, Description: e.Description, Events: e.Events, Status: e.Status,
 		HeaderNames: e.HeaderNames,
 		CreatedAt:   when(e.CreatedAt), UpdatedAt: when(e.UpdatedAt), DeletedAt: when(e.DeletedAt),
-		SecretRotatedAt: when(e.SecretRotatedAt),
+		SecretRotatedAt: when(e.SecretRotatedAt), PreviousUntil: when(e.PreviousUntil),
 	}
 }
 

@@ -22,8 +22,12 @@ func (c *call) checkBody() error {
 	if len(c.body) > maxBody {
 		return problem.New(problem.CodeBodyTooLarge)
 	}
-	if !c.route.body {
+	switch {
+	case c.route.body == noBody:
 		return checkNoBody(c.body)
+	case c.route.body == optionalBody && checkNoBody(c.body) == nil:
+		c.body = nil
+		return nil
 	}
 	media, _, err := mime.ParseMediaType(c.in.Headers["content-type"])
 	if err != nil || media != "application/json" {

@@ -26,7 +26,7 @@ func (h *Handler) create(ctx context.Context, c *call) (any, error) {
 	if err := h.add(ctx, c, &e, f.headers, secret); err != nil {
 		return nil, err
 	}
-	shown := viewOf(e)
+	shown := viewOf(e, c.now)
 	shown.SigningSecret = secret
 	return shown, nil
 }
@@ -75,10 +75,13 @@ func (h *Handler) alter(
 	if err != nil {
 		return view{}, err
 	}
+	if !was.Overlaps(c.now) { // it is over: the next write leaves the secret before out
+		was.EndOverlap()
+	}
 	now := was
 	// The whole endpoint is compared: a field that changed does not know is stored, too.
 	if err := change(&now); err != nil || reflect.DeepEqual(was, now) {
-		return viewOf(now), err
+		return viewOf(now, c.now), err
 	}
 	stamp(&now, c.now)
 	if err := h.audit(ctx, c, action, &was, &now); err != nil {
@@ -90,7 +93,7 @@ func (h *Handler) alter(
 		}
 		return h.Endpoints.Replace(ctx, was, now)
 	})
-	shown := viewOf(now)
+	shown := viewOf(now, c.now)
 	shown.HeadersDropped = dropped(was, now)
 	return shown, err
 }
@@ -124,6 +127,7 @@ func (h *Handler) remove(ctx context.Context, c *call) (_ any, err error) {
 				return nil
 			}
 			e.Status, e.DeletedAt = endpoint.Deleted, c.now
+			e.EndOverlap()
 			if try > 0 {
 				return nil
 			}
@@ -146,9 +150,20 @@ func (h *Handler) restore(ctx context.Context, c *call) (any, error) {
 	})
 }
 
+// rotate replaces the signing secret at once (infra/docs/spec.md, "Endpoints"). On request the one before goes on
+// signing for some hours: webhook-signature then has both signatures. Any before that is forgotten.
 func (h *Handler) rotate(ctx context.Context, c *call) (any, error) {
+	overlap, err := h.readOverlap(c.body)
+	if err != nil {
+		return nil, err
+	}
 	secret := signature.NewSecret()
 	shown, err := h.alter(ctx, c, "rotate", func(e *endpoint.Endpoint) error {
+		e.EndOverlap()
+		if overlap > 0 && e.Live() {
+			e.SealedPrevious = e.SealedSecret
+			e.PreviousUntil = c.now.Add(overlap)
+		}
 		e.SecretRotatedAt = c.now
 		return h.setSecret(ctx, e, secret)
 	})

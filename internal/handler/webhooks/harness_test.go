@@ -20,6 +20,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/audit"
+	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
@@ -85,7 +86,7 @@ func newWorld(t testing.TB) *world {
 			w.now = w.now.Add(time.Millisecond)
 			return w.now
 		},
-		Budget: 1_000_000, PerHost: endpoint.MaxLive,
+		Budget: 1_000_000, PerHost: endpoint.MaxLive, Companions: delivery.CompanionsWebhook,
 	}
 	return w
 }

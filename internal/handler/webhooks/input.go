@@ -4,19 +4,22 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/event"
 )
 
 const (
-	maxEvents      = 50
-	maxDescription = 256 // characters
+	maxEvents       = 50
+	maxDescription  = 256 // characters
+	maxOverlapHours = 24
 )
 
 // newInput are the members that create takes, before any check.
@@ -171,4 +174,31 @@ func readEvents(v jsontext.Value, r *reader) (list []string) {
 		list = append(list, name)
 	}
 	return list
+}
+
+// rotation are the members that rotate-secret takes, before any check.
+type rotation struct {
+	PreviousSecretHours jsontext.Value `json:"previous_secret_hours"`
+}
+
+// readOverlap returns for how long the secret that is replaced goes on signing. Without a body it is not at all.
+func (h *Handler) readOverlap(body []byte) (time.Duration, error) {
+	var in rotation
+	if body == nil {
+		return 0, nil
+	}
+	if err := decode(body, &in); err != nil {
+		return 0, err
+	}
+	const pointer = "/previous_secret_hours"
+	var r reader
+	var hours int
+	switch err := json.Unmarshal(in.PreviousSecretHours, &hours); {
+	case in.PreviousSecretHours == nil:
+	case err != nil || in.PreviousSecretHours.Kind() != '0' || hours < 0 || hours > maxOverlapHours:
+		r.refuse(pointer, fmt.Sprintf("must be an integer from 0 to %d", maxOverlapHours))
+	case hours > 0 && h.Companions == delivery.CompanionsNone:
+		r.refuse(pointer, "must be 0 here: only webhook-signature can hold two signatures, and it is not sent")
+	}
+	return time.Duration(hours) * time.Hour, r.problem()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/config"
+	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/egress"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -30,6 +31,8 @@ type Settings struct {
 	DeletedEndpointDays  config.Days `env:"DELETED_ENDPOINT_DAYS"` // 0: deleted endpoints are kept for ever
 	MaxEndpointsPerHost  int         `env:"MAX_ENDPOINTS_PER_HOST,notEmpty"`
 	KeyRequestsPerMinute int         `env:"API_KEY_REQUESTS_PER_MINUTE,notEmpty"`
+
+	CompanionHeaders delivery.Companions `env:"COMPANION_HEADERS"`
 }
 
 // Config holds New's arguments.
@@ -48,6 +51,9 @@ func New(c Config) (*Handler, error) {
 	if n := s.KeyRequestsPerMinute; n < 10 || n > 1_000_000 {
 		err = errors.Join(err, errors.New("API_KEY_REQUESTS_PER_MINUTE must be 10 to 1000000"))
 	}
+	if unknown := s.CompanionHeaders.Validate(); unknown != nil {
+		err = errors.Join(err, fmt.Errorf("COMPANION_HEADERS %w", unknown))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}
@@ -61,5 +67,7 @@ func New(c Config) (*Handler, error) {
 		Now:       time.Now,
 		Budget:    s.KeyRequestsPerMinute,
 		PerHost:   s.MaxEndpointsPerHost,
+
+		Companions: s.CompanionHeaders,
 	}, nil
 }

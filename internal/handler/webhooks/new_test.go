@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
 var settings = Settings{
 	Stage: "test", EgressAllowCIDRs: "10.1.0.0/16", EgressDenyCIDRs: "1.0.0.0/24", EgressAllowPorts: "8443",
-	KeyRequestsPerMinute: 300, MaxEndpointsPerHost: 20,
+	KeyRequestsPerMinute: 300, MaxEndpointsPerHost: 20, CompanionHeaders: delivery.CompanionsWebhook,
 }
 
 func TestNew_takesURLsThatTheDiallerWouldCall(t *testing.T) {
@@ -36,12 +38,14 @@ func TestNew_namesTheVariablesAtFaultAndShowsNoValue(t *testing.T) {
 	s := settings
 	s.EgressAllowCIDRs, s.EgressAllowPorts, s.KeyRequestsPerMinute = "10.1.0.0/16, hush", "hush", 9
 	s.MaxEndpointsPerHost = 51
+	s.CompanionHeaders = "hush"
 	_, err := New(Config{Settings: s})
 	want := strings.Join([]string{
 		"reading the environment: EGRESS_ALLOW_CIDRS: entry 2 is not a CIDR prefix",
 		"EGRESS_ALLOW_PORTS: entry 1 is not a port or a range of ports",
 		"MAX_ENDPOINTS_PER_HOST must be 1 to 50",
 		"API_KEY_REQUESTS_PER_MINUTE must be 10 to 1000000",
+		"COMPANION_HEADERS must be none, webhook, svix or webhook+svix",
 	}, "\n")
 	if err == nil {
 		t.Fatal("faulty settings are taken")

@@ -67,6 +67,7 @@ type record struct {
 	Events         []string        `json:"events"`
 	Status         endpoint.Status `json:"status"`
 	SecretVersion  int             `json:"secret_version"`
+	PreviousUntil  time.Time       `json:"previous_secret_until,omitzero"`
 	HeadersVersion int             `json:"headers_version,omitzero"` // 0 where there never were any
 }
 
@@ -77,7 +78,7 @@ func trail(e *endpoint.Endpoint) *record {
 	digest := sha256.Sum256([]byte(e.URL))
 	return &record{
 		Host: e.Host(), URLDigest: hex.EncodeToString(digest[:16]), Description: e.Description, Events: e.Events,
-		Status: e.Status, SecretVersion: e.SecretVersion, HeadersVersion: e.HeadersVersion,
+		Status: e.Status, SecretVersion: e.SecretVersion, PreviousUntil: e.PreviousUntil, HeadersVersion: e.HeadersVersion,
 	}
 }
 
@@ -96,6 +97,7 @@ func changed(before, after *endpoint.Endpoint) []string {
 		{"events", slices.Equal(before.Events, after.Events)},
 		{"status", before.Status == after.Status},
 		{"secret", before.SecretVersion == after.SecretVersion},
+		{"previous_secret", before.PreviousUntil.Equal(after.PreviousUntil)},
 		{"headers", before.HeadersVersion == after.HeadersVersion},
 	} {
 		if !f.same {

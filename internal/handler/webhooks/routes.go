@@ -11,11 +11,21 @@ import (
 	"github.com/herald-webhooks/herald/internal/problem"
 )
 
+// body says which body a route takes.
+type body int
+
+// The bodies.
+const (
+	noBody       body = iota // none, {} or null, of any content type: clients send each of them
+	jsonBody                 // a JSON object
+	optionalBody             // a JSON object, or what noBody takes
+)
+
 type route struct {
 	method, path string
 	scope        apikey.Scope
 	units        int      // of the key's budget; for a list, see units
-	body         bool     // takes one
+	body         body     // which one it takes
 	query        []string // the parameters it takes
 	status       int      // of the answer; zero is 200
 	do           func(*Handler, context.Context, *call) (answer any, err error)
@@ -25,7 +35,10 @@ type route struct {
 const base = "/v1/webhooks"
 
 var routes = []route{
-	{method: "POST", path: base, scope: apikey.Write, units: changeUnits, body: true, status: 201, do: (*Handler).create},
+	{
+		method: "POST", path: base, scope: apikey.Write, units: changeUnits, body: jsonBody, status: 201,
+		do: (*Handler).create,
+	},
 	{
 		method: "GET", path: base, scope: apikey.Read, units: listUnits,
 		query: []string{"limit", "cursor", "status"}, do: (*Handler).list,
@@ -33,10 +46,16 @@ var routes = []route{
 	{method: "GET", path: base + "/event-types", scope: apikey.Read, units: 1, do: (*Handler).eventTypes},
 	{method: "GET", path: "/v1/event-types", scope: apikey.Read, units: catalogueUnits, do: (*Handler).catalogue},
 	{method: "GET", path: base + "/{id}", scope: apikey.Read, units: 1, do: (*Handler).read},
-	{method: "PATCH", path: base + "/{id}", scope: apikey.Write, units: changeUnits, body: true, do: (*Handler).change},
+	{
+		method: "PATCH", path: base + "/{id}", scope: apikey.Write, units: changeUnits, body: jsonBody,
+		do: (*Handler).change,
+	},
 	{method: "DELETE", path: base + "/{id}", scope: apikey.Write, units: changeUnits, status: 204, do: (*Handler).remove},
 	{method: "POST", path: base + "/{id}/restore", scope: apikey.Write, units: changeUnits, do: (*Handler).restore},
-	{method: "POST", path: base + "/{id}/rotate-secret", scope: apikey.Write, units: changeUnits, do: (*Handler).rotate},
+	{
+		method: "POST", path: base + "/{id}/rotate-secret", scope: apikey.Write, units: changeUnits,
+		body: optionalBody, do: (*Handler).rotate,
+	},
 }
 
 // A change writes several items twice, and may read all live or deleted endpoints; a list reads either and may answer

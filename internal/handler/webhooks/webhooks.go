@@ -19,6 +19,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/audit"
+	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
@@ -63,6 +64,8 @@ type Handler struct {
 	Now       func() time.Time
 	Budget    int // units that a key may spend in a minute
 	PerHost   int // live endpoints that a tenant may have at one host
+
+	Companions delivery.Companions // that deliveries have
 
 	// Keys as this process saw them last: their hashes and revocations, both of which are final, and their use in a
 	// minute, which only grows. So the refusal of a wrong secret, and of a key that is beyond its limit, costs no
