@@ -53,6 +53,14 @@ func TestWhatOperatorsListsRead(t *testing.T) {
 			_, _, err := letters.List(t.Context(), dead, dynamo.LetterPage{Limit: 100})
 			return err
 		}},
+		"the counts of the overview": {32, func() error {
+			for _, status := range []deadletter.Status{deadletter.Dead, deadletter.Replaying, deadletter.Replayed} {
+				if _, _, err := letters.Count(t.Context(), job.Selector{Status: string(status)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
 		"counting 400 dead letters": {24, func() error {
 			_, _, err := letters.Count(t.Context(), dead)
 			return err
