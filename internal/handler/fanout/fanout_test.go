@@ -173,6 +173,38 @@ func TestHandler_Process_sendsOneMessagePerMatchingEndpoint(t *testing.T) {
 	}
 }
 
+// A publisher may send an event with its tenant as group, without a group, or with one that is wrong. The tenant of its
+// deliveries, and their group, is the body's.
+func TestHandler_Process_doesTheSameWithWhateverGroup(t *testing.T) {
+	type outcome struct{ Deliveries, Rejected []queue.Outgoing }
+	got := map[string]outcome{}
+	for name, attributes := range map[string]map[string]string{
+		"none": nil, "the tenant": {"MessageGroupId": "t"}, "another tenant": {"MessageGroupId": "other"},
+	} {
+		r := newRig(map[string][]endpoint.Endpoint{
+			"t": endpoints("t", 2, "*"), "u": endpoints("u", 1, "*"), "other": endpoints("other", 3, "*"),
+		})
+		records := []events.SQSMessage{
+			message("e1", "t", "user.created"), message("e2", "u", "user.created"), message("e3", "t", "no.such"),
+		}
+		for n := range records {
+			records[n].Attributes = attributes
+		}
+		r.delivers(t, 3, records...)
+		got[name] = outcome{r.deliveries.sent, r.rejected.sent}
+	}
+	for _, m := range got["none"].Deliveries {
+		if tenant := aws.ToString(m.Attributes["tenant_id"].StringValue); m.Group != tenant || tenant == "other" {
+			t.Errorf("a delivery of %s is in the group %q", tenant, m.Group)
+		}
+	}
+	for name, o := range got {
+		if diff := cmp.Diff(got["none"], o, sqsValues); diff != "" || len(o.Rejected) != 1 {
+			t.Errorf("with %s as group, %d rejected (-none +got):\n%s", name, len(o.Rejected), diff)
+		}
+	}
+}
+
 func TestHandler_Process_readsEachTenantOnceAndKeepsThemApart(t *testing.T) {
 	lists := map[string][]endpoint.Endpoint{}
 	var records []events.SQSMessage
