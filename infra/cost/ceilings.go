@@ -183,7 +183,7 @@ func stackCeilings(p parameters) []ceiling {
 		},
 		{
 			"KMS", fmt.Sprintf(
-				"%s calls a second of the account, whatever the key; one for a secret that is new to its process",
+				"%s calls a second of the account, whatever the key; one for a secret or headers new to a process",
 				grouped(mostKeyCalls)),
 			grouped(mostKeyCalls) + " deliveries/s, all with such secrets",
 			"deliveries fail as faults of ours", []string{"DeliverFaultsAlarm"}, "",
