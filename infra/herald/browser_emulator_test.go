@@ -27,7 +27,7 @@ var write = flag.Bool("write", false, "write the pictures of infra/docs/images")
 
 const markup = `<img src=x onerror="document.title='broken in'">`
 
-// The console of a local stack in an incident, in a browser: what tenants and receivers wrote is text, each view
+// The console of a local stack in an incident, in a browser: texts of tenants and receivers stay text, each view
 // passes axe-core in light and dark, the buttons do what they say.
 func TestTheConsoleInABrowser(t *testing.T) {
 	axe, err := os.ReadFile("../../.tools/openapi/node_modules/axe-core/axe.min.js")
@@ -72,7 +72,7 @@ func TestTheConsoleInABrowser(t *testing.T) {
 		b.picture(t, "console-denied.png", "light")
 	})
 	t.Run("a stack that has gone", func(t *testing.T) {
-		b.address = address // the first console, beside which two others were started
+		b.address = address // the first console: two others were started after it
 		b.visit(t, "/", "Endpoints in trouble")
 		i.Close()
 		b.says(t, "the local stack has gone")
@@ -110,7 +110,7 @@ func (i incident) happens(t *testing.T) (broken, gone client.Endpoint) {
 	return broken, gone
 }
 
-// views are the pages after that, with what they say.
+// views are the pages after that, with a text of each.
 func (i incident) views(t *testing.T, broken client.Endpoint) map[string]string {
 	t.Helper()
 	id := i.dies(t, broken, 2)
@@ -147,7 +147,7 @@ func (i inspector) Invoke(
 	return i.Invoker.Invoke(ctx, in, options...)
 }
 
-// mostClicks lead from the first page, where the cause is seen, to what ends it.
+// mostClicks lead from the first page, where the cause is seen, to its end.
 const mostClicks = 4
 
 func (b *browser) ended(t *testing.T) {
@@ -157,7 +157,7 @@ func (b *browser) ended(t *testing.T) {
 	}
 }
 
-// said is where a page says what was done.
+// said is where a page tells the result of an act.
 const said = `.note[role=status]`
 
 func (b *browser) pausesAndResumes(t *testing.T, e client.Endpoint) {

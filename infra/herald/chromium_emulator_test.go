@@ -65,7 +65,7 @@ func devtools[P, R any](t *testing.T, b *browser, c cdp.Command[P, R], params P)
 	}
 }
 
-// note keeps what the page asks for and complains of.
+// note keeps the page's requests and complaints.
 func (b *browser) note(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -152,7 +152,7 @@ func (b *browser) says(t *testing.T, text string) {
 	}
 }
 
-// press clicks the first such element, and waits for what comes then.
+// press clicks the first such element, and waits for another.
 func (b *browser) press(t *testing.T, selector, then string) {
 	t.Helper()
 	b.clicks++

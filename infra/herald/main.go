@@ -1,7 +1,7 @@
 // Command herald is the operator's tool: it looks at a stack, and acts on it, through the operator functions that the
 // stack already has, so IAM decides about its caller's rights.
 //
-// This file wires its rooms: commands reads a line and shows what came of it, stack is the client of the functions, and
+// This file wires its rooms: commands reads a line and shows its result, stack is the client of the functions, and
 // console is the page.
 package main
 

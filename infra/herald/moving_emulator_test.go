@@ -20,7 +20,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/receiver"
 )
 
-// movesIn plays the page about moving in with ten endpoints, whose receivers verify with the keys that they had.
+// movesIn plays the page about moving in with ten endpoints. Their receivers verify with the keys that they had.
 func (i incident) movesIn(t *testing.T, page string) {
 	t.Helper()
 	all := i.newcomers(t, page, 10)

@@ -87,7 +87,7 @@ func (b bulk) byID(ctx context.Context, c call, ids []string) error {
 	return nil
 }
 
-// bySelection starts a job on what the flags select. An endpoint that they name is looked up.
+// bySelection starts a job on the selection of the flags. An endpoint that they name is looked up.
 func (b bulk) bySelection(ctx context.Context, c call) error {
 	if name := answers.Text(c.fields, "endpoint_id"); name != "" && !strings.HasPrefix(name, endpoint.IDPrefix) {
 		found, err := findTarget(ctx, c.stack, c.fields)
@@ -162,7 +162,7 @@ func preview(ctx context.Context, c call, job answers.Row) (answers.Row, error) 
 	return would, err
 }
 
-// sayCount says what a job on the selection would do.
+// sayCount tells the plan of a job on the selection.
 func (b bulk) sayCount(ctx context.Context, c call, would answers.Row) {
 	if b.act != "publish" && answers.Number(would, "selected") > 0 {
 		b.sayCauses(ctx, c)
@@ -181,7 +181,7 @@ func (b bulk) sayCount(ctx context.Context, c call, would answers.Row) {
 	}
 }
 
-// sayCauses shows by endpoint what a job is about.
+// sayCauses shows the selection of a job by endpoint.
 func (b bulk) sayCauses(ctx context.Context, c call) {
 	answer, err := c.stack.Ask(ctx, "inspect", "causes", c.fields)
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 // Connect finds a stack: [stack.Connect], or a test's.
 type Connect func(context.Context, stack.Where) (stack.Stack, error)
 
-// setup is what commands are made with.
+// setup makes commands.
 type setup struct {
 	terminal *terminal.Terminal
 	connect  Connect
 }
 
-// call is one call of a command: what its line says, the stack that it leads to, and where it reads and writes.
+// call is one call of a command: its line, the stack that the line leads to, and the terminal.
 type call struct {
 	terminal.Screen
 	stack  stack.Stack

@@ -91,7 +91,7 @@ func released(sums []byte) (map[string]string, error) {
 	return digests, nil
 }
 
-// compareCode compares what Lambda runs with the archives of a package: every function, and what is behind its alias.
+// compareCode compares the code that Lambda runs, also behind aliases, with the archives of a package.
 func compareCode(ctx context.Context, s stack.Stack, digests map[string]string) ([]answers.Row, error) {
 	aliases, err := aliasesOf(s, digests)
 	if err != nil {

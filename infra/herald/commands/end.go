@@ -27,7 +27,7 @@ func end(t *terminal.Terminal, err error) int {
 	return code
 }
 
-// explained says what an error means, and returns its exit code.
+// explained tells the meaning of an error, and returns its exit code.
 func explained(t *terminal.Terminal, err error) int {
 	var failed *exit.Error
 	var refused *client.Refusal

@@ -13,7 +13,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
-// erasure is what requests have erased, or counted.
+// erasure is the result of requests that erase, or count.
 type erasure struct {
 	counts answers.Row // by kind
 	place  string      // where one failed, its cursor, "" for the first
@@ -53,7 +53,8 @@ func eraseTenant(ctx context.Context, c call) error {
 	return nil
 }
 
-// confirmErasure shows the counts, and has the tenant's id typed. What goes on from a place was counted before.
+// confirmErasure shows the counts, and has the tenant's id typed. An erasure that goes on from a place was
+// counted before.
 func confirmErasure(ctx context.Context, c call, tenant string) error {
 	if c.Yes || c.NoInput {
 		return c.Confirm("Erase the tenant " + answers.Safe(tenant))
@@ -130,7 +131,7 @@ func eraseAll(ctx context.Context, c call, request answers.Row) (erasure, error)
 	}
 }
 
-// some are the counts of what there is.
+// some are the counts that are not zero.
 func some(counts answers.Row) string {
 	there := maps.Clone(counts)
 	maps.DeleteFunc(there, func(_ string, n any) bool { return n == 0.0 })

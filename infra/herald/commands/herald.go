@@ -1,8 +1,8 @@
 // Package commands is the commands of herald: a file for each, or for a few that belong together.
 //
 // Each command reads its line first and refuses a wrong one, then looks for the stack, then asks before it acts. It
-// promises data on standard output and words on standard error, one exit code for each kind of end, and errors that say
-// what to do next. It keeps nothing and knows no table: it shows answers of functions.
+// promises data on standard output and words on standard error, one exit code for each kind of end, and a remedy with
+// each error. It keeps nothing and knows no table: it shows answers of functions.
 package commands
 
 import (
@@ -20,7 +20,7 @@ func Run(ctx context.Context, args []string, t *terminal.Terminal, connect Conne
 	return end(t, tree(setup{t, connect}).Run(ctx, args))
 }
 
-// tree is all commands. Those with a longer help stand beside their actions.
+// tree is all commands.
 func tree(s setup) *cli.Command {
 	root := &cli.Command{
 		Name:  "herald",
@@ -35,7 +35,7 @@ func tree(s setup) *cli.Command {
 		Reader:                s.terminal.In,
 		Writer:                s.terminal.Out,
 		ErrWriter:             s.terminal.Err,
-		ExitErrHandler:        func(context.Context, *cli.Command, error) {}, // Run says what the error means
+		ExitErrHandler:        func(context.Context, *cli.Command, error) {}, // Run explains the error
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "stack", Sources: cli.EnvVars("HERALD_STACK"), Usage: "the stack, if there are several"},
 			&cli.StringFlag{Name: "region", Usage: "AWS region"},

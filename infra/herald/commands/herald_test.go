@@ -132,7 +132,7 @@ func TestBulk_findsAnEndpointByItsHost(t *testing.T) {
 		"inspect endpoint": `{"endpoint_id":"webhook_1"}`, "replay start_job": `{"selected":1,"ready":1,"complete":true}`,
 	}}
 	f.ends(t, exit.Done, "--dry-run dead replay --endpoint acme/hooks.example.com --reason timeout")
-	asked := []answers.Row{} // what selects letters, inspect refuses about an endpoint
+	asked := []answers.Row{} // fields that select letters, inspect refuses about an endpoint
 	for _, r := range f.requests[:2] {
 		asked = append(asked,
 			answers.Row{"endpoint_id": r["endpoint_id"], "tenant_id": r["tenant_id"], "reason": r["reason"]})
@@ -240,7 +240,7 @@ func TestExitCodes_sayThatTheOutputWasNotWritten(t *testing.T) {
 		why  string
 	}{
 		"events list":                            {exit.Failed, ""},
-		"console":                                {exit.Failed, ""}, // and serves nobody
+		"console":                                {exit.Failed, ""}, // and serves no page
 		"-y dead replay a":                       {exit.Unhealthy, ""},
 		"-y endpoints pause webhook_1 webhook_2": {exit.Unhealthy, "refused: b/ (): webhook_2"},
 	} {
@@ -300,7 +300,7 @@ func TestStatus_saysWhetherSomethingIsWrong(t *testing.T) {
 	}
 }
 
-// From what is wrong to the act, nobody types an id: names need no escaping, and ordinary ones fit a line.
+// From the trouble to the act, no id is typed: names need no escaping, and ordinary ones fit a line.
 func TestStatus_namesTheNextCommands(t *testing.T) {
 	const id, other = "webhook_01KEXAMPLE0000000000000000", "webhook_01KEXAMPLE0000000000000001"
 	cause := func(id, description, state string) string {

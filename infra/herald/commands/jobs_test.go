@@ -9,7 +9,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/exit"
 )
 
-// What is sent again is followed until it has ended, or a minute has passed without a change. Faults are waited out.
+// Deliveries that are sent again are followed until they have ended, or a minute has passed without a
+// change. Faults are waited out.
 func TestWatch_endsWithTheOutcome(t *testing.T) {
 	for under, want := range map[string]time.Duration{"0": outcomeEvery, "2": mostUnmoved*outcomeEvery + outcomeEvery} {
 		synctest.Test(t, func(t *testing.T) {

@@ -24,7 +24,8 @@ func refusedFlag(line *cli.Command, err error) error {
 // notProcessed is the reason of a rejected event that is a word. All others are sentences.
 const notProcessed = "not_processed"
 
-// missing says why nothing was selected, where a flag names what does not exist: a typing error is no empty list.
+// missing says why nothing was selected. Where a flag names nothing that exists, it is a typing error and no
+// empty list.
 func missing(ctx context.Context, c call) error {
 	if err := misspelt(c.line, answers.Text(c.fields, "reason")); err != nil {
 		return err

@@ -17,7 +17,7 @@ func startCommand(s setup) *cli.Command {
 	return c
 }
 
-// starting turns on what a stop has marked.
+// starting turns on the switches that a stop has marked.
 var starting = turning{
 	name: "start", question: "Start %s: turn on %d",
 	concerns: func(_, mark string) bool { return mark != "" },

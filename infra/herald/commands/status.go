@@ -157,7 +157,7 @@ func slowTenants(sum answers.Row, now time.Time) string {
 	return strings.Join(named, ", ")
 }
 
-// waiting says what waits, and for what. What is held is not attempted when it is due: its life ends then.
+// waiting puts the waiting deliveries into words. Those that are held are not attempted when due: their lives end then.
 func waiting(sum answers.Row, now time.Time) string {
 	count, held := answers.Number(sum, "waiting.count"), answers.Number(sum, "waiting.held")
 	due := moment(sum, "waiting.next_due_at", now)

@@ -18,7 +18,7 @@ func stopCommand(s setup) *cli.Command {
 	return c
 }
 
-// stopping turns off what is on.
+// stopping turns off every switch that is on.
 var stopping = turning{
 	name: "stop", question: "Stop %s: turn off %d, so that messages wait on their queues",
 	concerns: func(is, _ string) bool { return is != "off" },

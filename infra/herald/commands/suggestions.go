@@ -15,7 +15,7 @@ import (
 // mostReplays bounds the replays that a status suggests.
 const mostReplays = 5
 
-// taking are the states of endpoints that get what is replayed at once.
+// taking are the states of endpoints that get replayed deliveries at once.
 var taking = []any{"healthy", "flapping", "recovering"}
 
 // suggestions are the commands that go on from a status: to the worst endpoint, to replays for the endpoints that take
@@ -45,7 +45,7 @@ func suggestions(herald string, sum answers.Row, causes, trouble []answers.Row) 
 	return commands
 }
 
-// health orders endpoints by their state: an outage is worse than a stop that somebody wanted.
+// health orders endpoints by their state: an outage is worse than a stop on purpose.
 func health(r answers.Row) int {
 	switch state := r["state"]; {
 	case state == "open":

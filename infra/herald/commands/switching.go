@@ -62,7 +62,7 @@ func turnAll(ctx context.Context, c call, t turning) error {
 	return t.each(ctx, c, all)
 }
 
-// seeRights follows what was tried.
+// seeRights follows the name of an act.
 const seeRights = " (rights: infra/docs/recovery.md)"
 
 // switchesOf are those of a stack.
@@ -110,11 +110,11 @@ func (t turning) each(ctx context.Context, c call, all []switches.Switch) error 
 	}
 	running.Wait()
 	c.Rows(rows, rows, "switch", "result")
-	return t.outcome(c, all, faults)
+	return t.finish(c, all, faults)
 }
 
-// outcome says what failed. Some may have been turned.
-func (t turning) outcome(c call, all []switches.Switch, faults []error) error {
+// finish names the switches that failed. Others may have been turned.
+func (t turning) finish(c call, all []switches.Switch, faults []error) error {
 	failed := 0
 	for n, err := range faults {
 		if err == nil {

@@ -155,7 +155,7 @@ func TestCommandLines_thatAreWrongSayWhatWasMeant(t *testing.T) {
 	f.ends(t, exit.Done, "--local --stack herald-local status")
 }
 
-// What names nothing is no empty list.
+// A name that nothing has is no empty list.
 func TestLists_sayWhatDoesNotExist(t *testing.T) {
 	const none = `{"data":[],"next_cursor":null}`
 	noEndpoint := `{"error":{"code":"not_found","field":"endpoint_id","message":"none: did you mean crm?"}}`

@@ -45,7 +45,7 @@ func runVerify(ctx context.Context, c call) error {
 	return removing(c, run.remove, prove(ctx, c, run.config))
 }
 
-// removing ends the receiver after a run. What could not be removed is told in any case.
+// removing ends the receiver after a run. Remains are told in any case.
 func removing(c call, remove func() error, run error) error {
 	err := remove()
 	if err == nil {

@@ -21,7 +21,7 @@ const (
 	pollEvery    = 2 * time.Second
 	outcomeEvery = 5 * time.Second
 	outcomeParts = 3  // requests for one outcome at most: each is about up to 2,000 deliveries
-	mostUnmoved  = 12 // looks that find no change, a minute: what is held for an endpoint that is down stays under way
+	mostUnmoved  = 12 // looks that find no change, a minute: a delivery that is held for an endpoint stays under way
 	mostFaults   = 5  // looks that fail one after the other
 )
 
@@ -77,7 +77,7 @@ func (w watcher) look(ctx context.Context, id string, ask func() (answers.Row, e
 	}
 }
 
-// showEnd shows what became of a job that no longer runs.
+// showEnd shows the outcome of a job that no longer runs.
 func (w watcher) showEnd(ctx context.Context, j answers.Row) error {
 	id := answers.Text(j, "job_id")
 	switch {

@@ -26,7 +26,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/stack"
 )
 
-// functions answers like a stack with one endpoint, whose owner and receiver wrote markup wherever they could.
+// functions answers like a stack with one endpoint. Its owner and receiver wrote markup wherever they could.
 type functions struct {
 	asked    []string
 	err      error
@@ -169,7 +169,7 @@ func submit(
 	return resp
 }
 
-// body is what was answered, and fails the test for each text that it does not show.
+// body is that of an answer. It fails the test for each text that the body does not show.
 func body(t *testing.T, resp *http.Response, shows ...string) string {
 	t.Helper()
 	b, err := io.ReadAll(resp.Body)

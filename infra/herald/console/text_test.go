@@ -38,7 +38,7 @@ func TestTraffic_showsWhatWasMeasuredOrSaysThatNothingWas(t *testing.T) {
 	}
 }
 
-// A picture in colours of its own would be unreadable in one of the page's two schemes.
+// A picture in other colours would be unreadable in one of the page's two schemes.
 func TestTraffic_isDrawnInThePagesColours(t *testing.T) {
 	web, browser, _ := open(t, &functions{measured: 0.25})
 	page := body(t, get(t, browser, web.URL+"/traffic?span=day"))

@@ -17,7 +17,7 @@ const (
 	Denied    = 4 // no credentials, expired ones, or no right
 )
 
-// ErrDenied is what every [Error] with the code [Denied] is: a denial by IAM, or missing credentials of AWS.
+// ErrDenied matches every [Error] with the code [Denied]: a denial by IAM, or missing credentials of AWS.
 var ErrDenied = errors.New("denied")
 
 // Error is an error with an exit code.

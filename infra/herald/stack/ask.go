@@ -104,7 +104,7 @@ func All(
 	}
 }
 
-// OrDead makes a filter select what is dead, where it does not say which dead letters are meant.
+// OrDead makes a filter select dead letters that are still dead, unless it says which it means.
 func OrDead(f answers.Row) answers.Row {
 	if f["tenant_id"] == nil && f["endpoint_id"] == nil && f["status"] == nil {
 		f["status"] = "dead"

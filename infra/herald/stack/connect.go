@@ -21,7 +21,7 @@ import (
 // localConfig is the AWS configuration of the local stack, below the folder that it runs from.
 const localConfig = ".local/aws/config"
 
-// Where leads to a stack: what an operator says of it. All fields may be empty.
+// Where leads to a stack, as an operator names it. All fields may be empty.
 type Where struct {
 	Name            string // needed where the Region has several stacks
 	Region, Profile string // instead of those of the AWS configuration
@@ -131,7 +131,8 @@ func listed(stacks []string, region string) string {
 	return "stacks there are " + strings.Join(stacks, ", ")
 }
 
-// heraldStacks are the stacks of the region whose output says so. A tag would prove as little, and names alone nothing.
+// heraldStacks are the stacks of the Region with an output that says so. A tag would prove as little, and a
+// name nothing.
 func heraldStacks(ctx context.Context, client *cloudformation.Client) (names []string, err error) {
 	pages := cloudformation.NewDescribeStacksPaginator(client, &cloudformation.DescribeStacksInput{})
 	for pages.HasMorePages() {

@@ -1,8 +1,8 @@
 // Package stack is a deployed stack as its operator uses it: its outputs and parameters, its operator functions, and
-// what AWS has recorded of it.
+// the records that AWS has of it.
 //
 // It promises to act under the caller's own rights alone, to send requests only to functions and queues in the caller's
-// account, to invoke a function once, and to say with each error of AWS what to do next. It keeps nothing.
+// account, to invoke a function once, and to name a remedy with each error of AWS. It keeps nothing.
 package stack
 
 import (

@@ -14,7 +14,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
-// AWS is what finding and turning the switches of a stack takes of AWS.
+// AWS is the part of AWS that finds and turns switches.
 type AWS struct {
 	Mappings
 	Tags
@@ -41,7 +41,7 @@ func Find(ctx context.Context, on AWS, resources []client.Resource) (all []Switc
 	return all, nil
 }
 
-// mapping is the switch of a mapping. Its mark is a tag of its own.
+// mapping is the switch of a mapping. Its mark is a tag of the mapping.
 func (a AWS) mapping(ctx context.Context, id string) ([]Switch, error) {
 	got, err := a.GetEventSourceMapping(ctx, &lambda.GetEventSourceMappingInput{UUID: &id})
 	if err != nil {

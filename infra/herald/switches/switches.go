@@ -1,10 +1,11 @@
-// Package switches turns off what makes a stack work, and on again: the mappings from its queues to its functions, and
-// the schedule of release.
+// Package switches turns a stack off and on: the mappings from its queues to its functions, and the schedule of
+// release.
 //
-// It promises that a start turns on exactly what a stop has turned off: a stop marks each switch, by a tag in AWS,
-// before it turns the switch off, and a start follows the marks alone. So another operator may start what one has
-// stopped, a stop or start that broke off is completed by running it again, and a switch that was off before stays off.
-// It never sets a reserved concurrency: Lambda would go on receiving, until messages are in the dead-letter queues.
+// It promises that a start turns on exactly the switches that a stop has turned off. A stop marks each switch, by a tag
+// in AWS, before it turns the switch off, and a start follows the marks alone. So any operator may start a stack that
+// another has stopped. A stop or start that broke off is completed by running it again, and a switch that was off
+// before stays off. It never sets a reserved concurrency: Lambda would go on receiving, until messages are in the
+// dead-letter queues.
 package switches
 
 import (
@@ -22,7 +23,7 @@ type Switch struct {
 	marks  marks
 }
 
-// device is what a switch turns off and on.
+// device is the part of a switch that turns.
 type device interface {
 	// state is [on] or [off], or [changing] for a change that is under way.
 	state(ctx context.Context) (state, error)
@@ -49,7 +50,7 @@ type marks interface {
 	remove(ctx context.Context) error
 }
 
-// Is says what a switch is now, and since when a stop has it marked, "" for no mark.
+// Is tells the state of a switch, and the mark of a stop, "" for none.
 func (s Switch) Is(ctx context.Context) (is, marked string, err error) {
 	now, err := s.device.state(ctx)
 	if err != nil {
@@ -100,7 +101,7 @@ func (s Switch) stop(ctx context.Context, mark string) (string, error) {
 	return Stopped, s.keepMark(ctx, mark)
 }
 
-// offBefore tells a switch that a stop has turned off from one that somebody else has.
+// offBefore tells a switch that a stop has turned off from one that was turned off by hand.
 func (s Switch) offBefore(ctx context.Context) (string, error) {
 	mark, err := s.marks.read(ctx)
 	if err != nil {
@@ -153,7 +154,7 @@ func (s Switch) start(ctx context.Context) (string, error) {
 	return s.unmark(ctx, mark)
 }
 
-// unmark removes the mark of a switch that is on. A stop by somebody else in the same moment keeps its mark: it
+// unmark removes the mark of a switch that is on. Another stop in the same moment keeps its mark: it
 // may have written another, or have turned the switch off by now.
 func (s Switch) unmark(ctx context.Context, mark string) (string, error) {
 	found, err := s.marks.read(ctx)

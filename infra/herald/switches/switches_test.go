@@ -170,7 +170,7 @@ var steps = rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) step {
 }), 2, 8)
 
 // However often stops and starts break off, at any call, before or after its effect, or by Ctrl-C: nothing that was on
-// is lost, nothing that was off is touched, and a start that completes turns on exactly what was on.
+// is lost, nothing that was off is touched, and a start that completes restores every state.
 func TestSwitches_comeBackExactlyWhateverBreaksOff(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		before, broken := states.Draw(rt, "before"), steps.Draw(rt, "steps")
@@ -252,7 +252,7 @@ func TestSwitches_areNotLostBetweenTwoOperators(t *testing.T) {
 	})
 }
 
-// Somebody else stops what a start has just turned on, at the worst moments, and breaks off.
+// Another operator stops a switch that a start has just turned on, at the worst moments, and breaks off.
 func TestSwitch_Start_keepsTheMarkOfAnotherStop(t *testing.T) {
 	const removes = 7 // the call: after mark, state, state, turn, state, mark
 	for name, row := range map[string]struct {

@@ -49,7 +49,7 @@ func Number(name, usage string, value, least, most int) cli.Flag {
 
 var accountForm = regexp.MustCompile(`^[0-9]{12}$`)
 
-// CheckAccount refuses what is no number of an AWS account.
+// CheckAccount refuses a text that is no number of an AWS account.
 func CheckAccount(account string) error {
 	if !accountForm.MatchString(account) {
 		return errors.New("--account is the 12 digits of an AWS account")

@@ -1,4 +1,4 @@
-// Package usage reads command lines: what flags and arguments say, in the fields of a request.
+// Package usage reads command lines into the fields of a request.
 //
 // It promises that a line with a fault is refused in plain words before anything else is done: an unknown or empty
 // flag, a word too many, a time that is none, a flag given twice, --dry-run where a command has no plan.
@@ -43,7 +43,7 @@ func Prepare(c *cli.Command) {
 	}
 }
 
-// refuse refuses what the library lets pass.
+// refuse refuses wrong usage that the library lets pass.
 func refuse(c *cli.Command) error {
 	if err := refuseEmpty(c); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 
 var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
-// text resolves what these tests use: plain text.
+// text resolves plain text, which is all that these tests use.
 func text(v any) (string, error) {
 	s, ok := v.(string)
 	if !ok {
@@ -171,7 +171,7 @@ func TestData_ReadEMF_readsWhatIsDeclared(t *testing.T) {
 	}
 }
 
-// What CloudWatch would drop must not count as emitted.
+// A metric that CloudWatch would drop must not count as emitted.
 func TestData_ReadEMF_refusesWhatCloudWatchDrops(t *testing.T) {
 	for name, change := range map[string][2]string{
 		"a metric that is not there":    {`"M":[2],`, ``},
@@ -207,7 +207,7 @@ func TestAlarm_History_slidesByTheMinute(t *testing.T) {
 	}
 }
 
-// No alarm of ours may depend on how far back CloudWatch looks for data.
+// No alarm may depend on how far back CloudWatch looks for data.
 func TestAlarm_History_refusesWhatDependsOnTheEvaluationRange(t *testing.T) {
 	for apart, depends := range map[int]bool{2: false, 4: true, 6: true, 9: false} {
 		a := parse(t, simple("DatapointsToAlarm=2"))

@@ -18,7 +18,7 @@ type Line struct {
 	Metric      Metric
 }
 
-// Widgets reads the body of an AWS::CloudWatch::Dashboard whose references are resolved. Every metric has one
+// Widgets reads the body of an AWS::CloudWatch::Dashboard with its references resolved. Every metric has one
 // dimension.
 func Widgets(body string) (all []Widget, err error) {
 	var dashboard struct {

@@ -5,7 +5,7 @@
 // test's values for AWS's own metrics ([Data.Put]). An alarm ([Parse]) finds data only under exactly its namespace,
 // name and dimensions, as in CloudWatch.
 //
-// It covers the template's alarms and refuses the rest, as well as expressions whose result would depend on how
+// It covers the template's alarms and refuses the rest, as well as expressions with a result that would depend on how
 // CloudWatch compares missing data: a silent guess would be worth nothing. Windows slide by the minute. It knows
 // neither anomaly detection, composite alarms nor periods below a minute. It is for tests and is not part of the
 // service.

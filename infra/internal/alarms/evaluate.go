@@ -25,7 +25,7 @@ type Change struct {
 // missing. The documentation's examples have two; the number is not promised.
 var farther = []int{0, 2, 5}
 
-// reading is one way to read what the documentation leaves open.
+// reading is one way to read the points that the documentation leaves open.
 type reading struct {
 	more   int  // data points beyond EvaluationPeriods
 	zeroes bool // see expression
@@ -53,7 +53,7 @@ func (a *Alarm) History(d *Data, from, until time.Time) ([]Change, error) {
 	return first, nil
 }
 
-// open names what the documentation leaves open.
+// open names the points that the documentation leaves open.
 func open(zeroes bool) string {
 	if zeroes {
 		return "what an operator makes of missing data"

@@ -98,7 +98,7 @@ func (e expression) combine(operator token.Token, a, b number) (number, error) {
 	return n, nil
 }
 
-// isPoint is false for what exists at no time of its own.
+// isPoint is false for a value that exists at no certain time.
 func (n number) isPoint() bool { return n.present && !n.scalar }
 
 // operators of arithmetic.

@@ -1,4 +1,4 @@
-// Package conditions makes of a template what CloudFormation makes of it with given values of its parameters.
+// Package conditions applies the conditions of a template to values of its parameters, as CloudFormation does.
 //
 // It promises to know the functions that conditions have, and to fail at every other. It calls nothing.
 package conditions
@@ -16,7 +16,7 @@ type Under struct {
 	Named      cfn.Object // the template's section Conditions
 }
 
-// Choose makes of a template what CloudFormation makes of it with these values of its parameters: no resource, output
+// Choose leaves of a template the parts that these values of its parameters choose: no resource, output
 // or property with a condition that is false, and one branch of every Fn::If.
 func Choose(whole cfn.Object, parameters map[string]string) (cfn.Object, error) {
 	u := Under{Parameters: parameters, Named: cfn.At(whole, "Conditions")}
@@ -50,7 +50,7 @@ func (u Under) keeps(item any) (bool, error) {
 	return true, nil
 }
 
-// nothing is what a reference to AWS::NoValue leaves behind.
+// nothing stands for a reference to AWS::NoValue.
 type nothing struct{}
 
 func (u Under) choose(v any) (any, error) {
