@@ -8,6 +8,8 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -29,7 +31,8 @@ type account struct {
 	enabled map[string]bool              // by the id of a mapping, and the name of the schedule
 	tags    map[string]map[string]string // by ARN
 	changes []string
-	denied  string // the path whose changes are denied
+	actions map[string]bool // of IAM, that were needed
+	denied  string          // the path whose changes are denied
 }
 
 const everyMinute = "every-minute"
@@ -37,6 +40,7 @@ const everyMinute = "every-minute"
 func newAccount() *account {
 	return &account{
 		enabled: map[string]bool{"fanout": true, "deliver": true, everyMinute: true}, tags: map[string]map[string]string{},
+		actions: map[string]bool{},
 	}
 }
 
@@ -73,13 +77,17 @@ func (a *account) answer(r *http.Request) (status int, text string) {
 	kind, id, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch {
 	case path == "/":
+		a.actions["ListStackResources"] = true
 		return http.StatusOK, a.resources()
 	case strings.Contains(path, "/event-source-mappings/"):
+		a.actions[map[string]string{"GET": "Get", "PUT": "Update"}[r.Method]+"EventSourceMapping"] = true
 		return http.StatusOK, a.mapping(r, path[strings.LastIndexByte(path, '/')+1:])
 	case strings.Contains(path, "/tags/"):
 		_, arn, _ := strings.Cut(path, "/tags/")
+		a.actions[map[string]string{"GET": "ListTags", "POST": "TagResource", "DELETE": "UntagResource"}[r.Method]] = true
 		return http.StatusOK, a.tag(r, arn)
 	case kind == "schedules":
+		a.actions[map[string]string{"GET": "Get", "PUT": "Update"}[r.Method]+"Schedule"] = true
 		return http.StatusOK, a.schedule(r, id)
 	}
 	return http.StatusNotFound, "{}"
@@ -257,4 +265,36 @@ func (c *cancels) Do(r *http.Request) (*http.Response, error) {
 		c.cancel()
 	}
 	return response, err
+}
+
+// The page has the commands, and names the rights that they take.
+func TestRecovery_stopsAndStartsWithTheRightsThatItNames(t *testing.T) {
+	text, err := os.ReadFile("../../docs/recovery.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := regexp.MustCompile(`(?m)^herald --stack herald-prod (.*)$`).FindAllStringSubmatch(string(text), -1)
+	_, rights, _ := strings.Cut(string(text), "**Rights.** ")
+	rights, _, _ = strings.Cut(rights, "\n\n")
+	synctest.Test(t, func(t *testing.T) {
+		a := newAccount()
+		var played []string
+		for _, c := range commands {
+			if code, said := a.play(t, "y\n", c[1]); code != exit.Done {
+				t.Errorf("herald %s: exit code %d: %s", c[1], code, said)
+			}
+			played = append(played, fmt.Sprint(c[1], " ", a.enabled["fanout"]))
+		}
+		if diff := cmp.Diff([]string{"stop false", "start true"}, played); diff != "" {
+			t.Errorf("commands, and whether a mapping is on after each (-want +got):\n%s", diff)
+		}
+		for action := range a.actions {
+			if !strings.Contains(rights, action+"`") {
+				t.Errorf("the page does not name the right %s", action)
+			}
+		}
+		if len(a.actions) != 8 {
+			t.Errorf("took %v", a.actions)
+		}
+	})
 }
