@@ -48,61 +48,6 @@ func TestAPIKeys_Get_returnsTheKey(t *testing.T) {
 	r.wantConsistentReads()
 }
 
-func TestAPIKeys_Revoke_keepsTheKeyAndTheFirstTime(t *testing.T) {
-	s := newRig(t).keys
-	key, text := putKey(t, s, "acme", createdAt)
-	if _, found, err := s.Revoke(t.Context(), "globex", key.ID, createdAt); found || err != nil {
-		t.Errorf("another tenant revokes it: %v %v", found, err)
-	}
-	first := createdAt.Add(time.Hour)
-	want := key
-	want.RevokedAt = first
-	for _, at := range []time.Time{first, first.Add(time.Hour)} {
-		got, found, err := s.Revoke(t.Context(), "acme", key.ID, at)
-		if err != nil || !found {
-			t.Fatalf("revoking at %v: found %v, %v", at, found, err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("revoked at %v (-want +got):\n%s", at, diff)
-		}
-	}
-	if getKey(t, s, key.ID).Accepts(text) {
-		t.Error("a revoked key is accepted")
-	}
-	if _, found, err := s.Revoke(t.Context(), "acme", "01JB3ZKX9M4W0S5V7N2Q8R6TYA", first); found || err != nil {
-		t.Errorf("an unknown id: %v %v", found, err)
-	}
-}
-
-func TestAPIKeys_Put_refusesATakenID(t *testing.T) {
-	s := newRig(t).keys
-	key, _ := putKey(t, s, "acme", createdAt)
-	other := key
-	other.TenantID, other.Hash = "globex", []byte("another")
-	if err := s.Put(t.Context(), other); err == nil {
-		t.Error("a key was overwritten")
-	}
-}
-
-func TestAPIKeys_ListByTenant_isNewestFirstInPages(t *testing.T) {
-	s := newRig(t).keys
-	var want []string
-	for i := range 5 {
-		key, _ := putKey(t, s, "acme", createdAt.Add(time.Duration(i)*time.Second))
-		putKey(t, s, "globex", createdAt.Add(time.Duration(i)*time.Second))
-		want = append([]string{key.ID}, want...)
-	}
-	var got []string
-	for _, key := range pages(t, 2, func(cursor string) ([]apikey.Key, string, error) {
-		return s.ListByTenant(t.Context(), "acme", 2, cursor)
-	}) {
-		got = append(got, key.ID)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("listed (-want +got):\n%s", diff)
-	}
-}
-
 func TestAPIKeys_Spend_countsUpToTheBudgetOfEachMinute(t *testing.T) {
 	r := newRig(t)
 	s, faults := r.keys, r.faults
@@ -128,22 +73,5 @@ func TestAPIKeys_Spend_countsUpToTheBudgetOfEachMinute(t *testing.T) {
 	spend(other, 1, minute.Add(59*time.Second), 6, 1)     // one whose clock is behind
 	if got := getKey(t, s, key.ID); !got.LastUsedAt.Equal(minute.Add(time.Minute)) {
 		t.Errorf("last used at %v", got.LastUsedAt)
-	}
-}
-
-func TestAPIKeys_Spend_showsThatAKeyIsGoneOrRevoked(t *testing.T) {
-	s := newRig(t).keys
-	key, text := putKey(t, s, "acme", createdAt)
-	if _, _, err := s.Revoke(t.Context(), "acme", key.ID, createdAt); err != nil {
-		t.Fatal(err)
-	}
-	if got, _, err := s.Spend(t.Context(), key, 1, 10, createdAt); err != nil || got.Accepts(text) {
-		t.Errorf("a revoked key: %+v, %v", got, err)
-	}
-	for _, minute := range []int64{0, apikey.Minute(createdAt)} {
-		gone := apikey.Key{ID: "01JB3ZKX9M4W0S5V7N2Q8R6TYA", SpentMinute: minute}
-		if got, spent, err := s.Spend(t.Context(), gone, 1, 10, createdAt); err != nil || spent || got.ID != "" {
-			t.Errorf("no key: %+v, %v, %v", got, spent, err)
-		}
 	}
 }

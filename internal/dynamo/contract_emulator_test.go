@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/testkit"
 	"github.com/herald-webhooks/herald/internal/testkit/storetest"
 )
@@ -18,7 +19,9 @@ func TestStores_keepTheirContract(t *testing.T) {
 		r := newRig(t)
 		return storetest.Backend{
 			Circuits: r.circuits, WithoutNotices: r.circuits.WithoutNotices(), Backlog: r.backlog,
-			Deliveries: r.deliveries, Unheard: r.unheard, Breaker: r,
+			Deliveries:  r.deliveries,
+			DeadLetters: r.letters, Jobs: r.jobs, APIKeys: r.keys, Endpoints: r.endpoints,
+			Reader: r.reader(dynamo.ReaderConfig{}), Unheard: r.unheard, Breaker: r,
 		}
 	})
 }
@@ -45,4 +48,16 @@ func (r rig) BreakWaiting(k backlog.Key) {
 
 func (r rig) BreakDelivery(id string) {
 	r.breaks(r.tables.Deliveries, "attempts", keyOf("delivery_id", id))
+}
+
+func (r rig) BreakLetter(id string) {
+	r.breaks(r.tables.DeadLetters, "attempts", keyOf("delivery_id", id))
+}
+
+func (r rig) BreakEndpoint(key dynamo.EndpointKey) {
+	r.breaks(r.tables.Endpoints, "events", rowKey(key.TenantID, key.EndpointID))
+}
+
+func (r rig) BreakMarks(tenantID string) {
+	r.breaks(r.tables.Endpoints, "tenant", rowKey("marks#"+tenantID, "#marks"))
 }

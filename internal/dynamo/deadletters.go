@@ -114,12 +114,8 @@ func sameDeath(seen, r deadletter.Record) bool {
 func (d *DeadLetters) Claim(
 	ctx context.Context, r deadletter.Record, operator, jobID string, now time.Time,
 ) (replay int, fresh, ok bool, err error) {
-	replay, fresh = r.ReplayCount, r.Status == deadletter.Dead
-	if fresh {
-		replay++
-	}
-	stale := r.Status == deadletter.Replaying && now.Sub(r.UpdatedAt) >= deadletter.StaleClaim
-	if !fresh && !stale {
+	replay, fresh, ok = r.Claim(now)
+	if !ok {
 		return 0, false, false, nil
 	}
 	claimed := claimRow{Record: r, By: operator, Claim: rand.Text()}

@@ -29,58 +29,6 @@ func state(id string, s delivery.State, replay, attempts int) delivery.Record {
 	return r
 }
 
-func TestDeliveries_Update_neverGoesBack(t *testing.T) {
-	const retrying, dead, discarded = delivery.Retrying, delivery.Dead, delivery.Discarded
-	const queued, acknowledged = delivery.Queued, delivery.Acknowledged
-	store := newRig(t).deliveries
-	for name, row := range map[string]struct {
-		known, late delivery.Record
-		written     bool
-	}{
-		"further retries are written":               {state("", retrying, 0, 1), state("", retrying, 0, 2), true},
-		"the same place again is written":           {state("", retrying, 0, 2), state("", retrying, 0, 2), true},
-		"an earlier retry comes late":               {state("", retrying, 0, 3), state("", retrying, 0, 2), false},
-		"dead after the last retry":                 {state("", retrying, 0, 10), state("", dead, 0, 10), true},
-		"dead is dead":                              {state("", dead, 0, 10), state("", retrying, 0, 10), false},
-		"discarded is discarded":                    {state("", discarded, 0, 1), state("", retrying, 0, 2), false},
-		"a replay begins anew":                      {state("", dead, 0, 10), state("", queued, 1, 0), true},
-		"a duplicate from before the replay":        {state("", queued, 1, 0), state("", retrying, 0, 10), false},
-		"acknowledged is never retrying":            {state("", acknowledged, 0, 1), state("", retrying, 0, 2), false},
-		"acknowledged is never dead":                {state("", acknowledged, 0, 1), state("", dead, 0, 10), false},
-		"acknowledged is never queued again":        {state("", acknowledged, 0, 1), state("", queued, 1, 0), false},
-		"acknowledged is never discarded":           {state("", acknowledged, 0, 1), state("", discarded, 1, 1), false},
-		"a success after all, of whatever was dead": {state("", dead, 0, 10), state("", acknowledged, 0, 2), true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			write := func(r delivery.Record) bool {
-				r.DeliveryID = name
-				if r.State == delivery.Acknowledged {
-					if err := store.Acknowledge(t.Context(), []delivery.Record{r}); err != nil {
-						t.Fatal(err)
-					}
-					return true
-				}
-				written, err := store.Update(t.Context(), r)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return written
-			}
-			write(row.known)
-			if got := write(row.late); got != row.written {
-				t.Errorf("written: %v, want %v", got, row.written)
-			}
-			want := row.known.State
-			if row.written {
-				want = row.late.State
-			}
-			if got, _, err := store.Get(t.Context(), name); err != nil || got.State != want {
-				t.Errorf("state %s, %v; want %s", got.State, err, want)
-			}
-		})
-	}
-}
-
 func acknowledged(n int) (records []delivery.Record) {
 	for i := range n {
 		records = append(records, state(fmt.Sprintf("msg_%02d", i), delivery.Acknowledged, 0, 1))

@@ -114,3 +114,22 @@ func (r rig) settle(tenant string) {
 		r.t.Fatal(err)
 	}
 }
+
+func jobAt(id string, minutes int) job.Job {
+	at := deadAt.Add(time.Duration(minutes) * time.Minute)
+	return job.Job{
+		ID: id, Act: job.Replay, Operator: "ann", StartedAt: at, State: job.Running, Selected: 3,
+		Selector: job.Selector{
+			TenantID: "acme", EndpointID: "webhook_1", Reason: "timeout", Status: "dead",
+			Since: deadAt, Until: at,
+		},
+		Progress: job.Progress{UpdatedAt: at},
+	}
+}
+
+func createJob(t *testing.T, jobs *dynamo.Jobs, j job.Job) {
+	t.Helper()
+	if _, created, err := jobs.Create(t.Context(), j); !created || err != nil {
+		t.Fatalf("created: %v, %v", created, err)
+	}
+}

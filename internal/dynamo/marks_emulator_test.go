@@ -3,13 +3,10 @@
 package dynamo_test
 
 import (
-	"fmt"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -38,56 +35,6 @@ func marksOf(t *testing.T, s *dynamo.Endpoints) endpoint.TenantMarks {
 		t.Fatal(err)
 	}
 	return marks
-}
-
-func TestEndpoints_Mark(t *testing.T) {
-	r := newRig(t)
-	s := r.endpoints
-	first, second := mustCreate(t, s, "acme", createdAt), mustCreate(t, s, "acme", createdAt)
-	want := endpoint.TenantMarks{Endpoints: map[string]endpoint.Marks{}}
-	for _, id := range []string{first.ID, second.ID, ""} {
-		mark(t, s, dynamo.EndpointKey{TenantID: "acme", EndpointID: id})
-		if id == "" {
-			want.Tenant = allMarks
-		} else {
-			want.Endpoints[id] = allMarks
-		}
-		if diff := cmp.Diff(want, marksOf(t, s)); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
-		}
-	}
-	nothing := func(*endpoint.Marks) bool { return false }
-	key := dynamo.EndpointKey{TenantID: "acme", EndpointID: first.ID}
-	if changed, got, err := s.Mark(t.Context(), key, nothing); changed || err != nil || got != allMarks {
-		t.Errorf("no change: %v, %+v, %v", changed, got, err)
-	}
-	if got, err := s.Marks(t.Context(), "acm"); err != nil || got.Tenant.Paused() || len(got.Endpoints) > 0 {
-		t.Errorf("another tenant's: %+v, %v", got, err)
-	}
-	r.wantConsistentReads()
-}
-
-func TestEndpoints_Mark_isHeardOnceHoweverManyAtOnce(t *testing.T) {
-	s := newRig(t).endpoints
-	key := dynamo.EndpointKey{TenantID: "acme"}
-	heard := make([]bool, 4)
-	var all sync.WaitGroup
-	for n := range heard {
-		all.Go(func() {
-			var err error
-			heard[n], _, err = s.Mark(t.Context(), key, func(m *endpoint.Marks) bool { return m.Pause(at, fmt.Sprint(n), "") })
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	by := marksOf(t, s).Tenant.PausedBy
-	for n := range heard {
-		if heard[n] != (by == fmt.Sprint(n)) {
-			t.Errorf("operator %d is told %v, and %s has paused the tenant", n, heard[n], by)
-		}
-	}
 }
 
 func TestEndpoints_Mark_tellsAFault(t *testing.T) {

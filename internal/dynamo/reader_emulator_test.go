@@ -16,7 +16,6 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
@@ -251,29 +250,6 @@ func TestReader_Read_survivesAPanic(t *testing.T) {
 			t.Errorf("%s: %v", table, err)
 		}
 	}
-}
-
-// One row or item that somebody has broken is the fault of its own endpoints, and nobody else's.
-func TestReader_Read_doesWithoutWhatIsUnreadable(t *testing.T) {
-	r := newRig(t)
-	keys, want := r.trouble(t, 4)
-	for n, row := range []struct {
-		table, attribute string
-		key              item
-	}{
-		{r.tables.Endpoints, "secret_version", rowKey(keys[0].TenantID, keys[0].EndpointID)},
-		{r.tables.Endpoints, "tenant", rowKey("marks#"+keys[1].TenantID, "#marks")},
-		{r.tables.EndpointHealth, "failures", keyOf("scope", "endpoint#"+keys[2].EndpointID, "name", "health")},
-	} {
-		r.breaks(row.table, row.attribute, row.key)
-		reading := want[keys[n]]
-		reading.CircuitRead, reading.Circuit = false, circuit.Item{TenantID: keys[n].TenantID, EndpointID: keys[n].EndpointID}
-		if row.table == r.tables.Endpoints {
-			reading = dynamo.Reading{Err: endpoint.ErrUnreadable, Found: true}
-		}
-		want[keys[n]] = reading
-	}
-	r.check(t, dynamo.ReaderConfig{}, keys, want)
 }
 
 func TestReader_Read_withoutSecretsReadsNone(t *testing.T) {

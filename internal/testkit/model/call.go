@@ -67,11 +67,13 @@ func (p *Process) many(ctx context.Context, name, key string, n int, effect func
 			m.Mu.Lock()
 			defer m.Mu.Unlock()
 			m.Used.add(name, n)
+			m.meddle(name, false)
 			for i := range n {
 				if !leftOut(i) {
 					effect(i)
 				}
 			}
+			m.meddle(name, true)
 			m.checkAfter(name)
 		})
 	}

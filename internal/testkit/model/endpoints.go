@@ -1,11 +1,14 @@
 package model
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
-	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
@@ -13,64 +16,221 @@ import (
 // Endpoints returns the store as the process calls it.
 func (p *Process) Endpoints() Endpoints { return Endpoints{p} }
 
-// Endpoints is the table Endpoints as control calls it (dynamo.Endpoints).
+// Endpoints is the table Endpoints as one process calls it (dynamo.Endpoints). The marks of an endpoint are kept with
+// its row in Model.Endpoints, and are read by Marks and by Reader alone.
 type Endpoints struct{ *Process }
+
+const (
+	readEndpoints  = "Read Endpoints"
+	writeEndpoints = "Write Endpoints"
+)
 
 // Get reads a row, also of a deleted endpoint.
 func (r Endpoints) Get(ctx context.Context, tenantID, id string) (e endpoint.Endpoint, found bool, err error) {
-	err = r.one(ctx, "Read Endpoints", id, func() { e, found = r.model.Endpoints[id] })
-	return e, found && e.TenantID == tenantID && err == nil, err
+	err = r.one(ctx, readEndpoints, id, func() { e, found = r.model.Endpoints[id] })
+	if !found || e.TenantID != tenantID || err != nil {
+		return endpoint.Endpoint{}, false, err
+	}
+	if r.model.readable(brokenEndpoint+id) != nil {
+		return endpoint.Endpoint{}, false, unreadable(id)
+	}
+	return bare(e), true, nil
 }
 
-// List returns a tenant's rows, the deleted ones too.
-func (r Endpoints) List(ctx context.Context, tenantID string) (all []endpoint.Endpoint, err error) {
-	return asked(ctx, r.Process, "Read Endpoints", tenantID, func() (all []endpoint.Endpoint) {
-		for _, id := range slices.Sorted(maps.Keys(r.model.Endpoints)) {
-			if e := r.model.Endpoints[id]; e.TenantID == tenantID {
-				all = append(all, e)
+// bare is a row without the marks.
+func bare(e endpoint.Endpoint) endpoint.Endpoint {
+	e.Marks = endpoint.Marks{}
+	return e
+}
+
+func unreadable(id string) error { return fmt.Errorf("%s: %w", id, endpoint.ErrUnreadable) }
+
+// List returns a tenant's rows by id, the deleted ones too. One that cannot be read is an error beside the others.
+func (r Endpoints) List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
+	return r.those(ctx, tenantID, func(endpoint.Endpoint) bool { return true })
+}
+
+// Live returns the rows that are not deleted.
+func (r Endpoints) Live(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
+	return r.those(ctx, tenantID, endpoint.Endpoint.Live)
+}
+
+// Deleted returns the others.
+func (r Endpoints) Deleted(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
+	return r.those(ctx, tenantID, func(e endpoint.Endpoint) bool { return !e.Live() })
+}
+
+// Subscriptions returns the ids and events of the tenant's active endpoints.
+func (r Endpoints) Subscriptions(ctx context.Context, tenantID string) (all []endpoint.Endpoint, err error) {
+	live, err := r.Live(ctx, tenantID)
+	for _, e := range live {
+		if e.Status == endpoint.Active {
+			all = append(all, endpoint.Endpoint{TenantID: e.TenantID, ID: e.ID, Events: e.Events, Status: e.Status})
+		}
+	}
+	return all, err
+}
+
+func (r Endpoints) those(
+	ctx context.Context, tenantID string, wanted func(endpoint.Endpoint) bool,
+) (all []endpoint.Endpoint, err error) {
+	var broken error
+	err = r.one(ctx, readEndpoints, tenantID, func() {
+		for _, e := range r.model.of(tenantID) {
+			if !wanted(e) {
+				continue
+			}
+			if r.model.broken[brokenEndpoint+e.ID] {
+				broken = errors.Join(broken, unreadable(e.ID))
+				continue
+			}
+			all = append(all, bare(e))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, broken
+}
+
+// of are a tenant's rows, by id.
+func (m *Model) of(tenantID string) (all []endpoint.Endpoint) {
+	for _, id := range slices.Sorted(maps.Keys(m.Endpoints)) {
+		if e := m.Endpoints[id]; e.TenantID == tenantID {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// keptEndpoint is a row as the table keeps it: its times in milliseconds.
+func keptEndpoint(e endpoint.Endpoint) endpoint.Endpoint {
+	inMillis(&e.CreatedAt, &e.UpdatedAt, &e.DeletedAt, &e.SecretRotatedAt)
+	return e
+}
+
+// set is the change of an endpoint: was it is read, now it is written. seen are the changes of the tenant's URLs before
+// the check of one; nil: none is checked.
+type set struct {
+	was, now endpoint.Endpoint
+	seen     *int
+}
+
+// Create stores a new endpoint that check allows.
+func (r Endpoints) Create(ctx context.Context, e endpoint.Endpoint, check dynamo.Check) error {
+	return r.readdress(ctx, endpoint.Endpoint{Status: endpoint.Deleted}, e, check)
+}
+
+// Readdress replaces an endpoint by a live one with a new URL that check allows.
+func (r Endpoints) Readdress(ctx context.Context, was, now endpoint.Endpoint, check dynamo.Check) error {
+	return r.readdress(ctx, was, now, check)
+}
+
+// Replace stores now in place of was, which must still be stored.
+func (r Endpoints) Replace(ctx context.Context, was, now endpoint.Endpoint) error {
+	return r.set(ctx, set{was: was, now: now})
+}
+
+func (r Endpoints) readdress(ctx context.Context, was, now endpoint.Endpoint, check dynamo.Check) error {
+	if check == nil {
+		return r.set(ctx, set{was: was, now: now})
+	}
+	var live []endpoint.Endpoint
+	seen, err := asked(ctx, r.Process, readEndpoints, now.TenantID, func() int {
+		for _, e := range r.model.of(now.TenantID) {
+			if e.Live() {
+				live = append(live, endpoint.Endpoint{TenantID: e.TenantID, ID: e.ID, Status: e.Status, URL: e.URL})
 			}
 		}
-		return all
+		return r.model.urls[now.TenantID]
 	})
+	if err != nil {
+		return err
+	}
+	if err := check(live); err != nil {
+		return err
+	}
+	return r.set(ctx, set{was, now, &seen})
 }
 
-// Marks returns the marks of a tenant and of its endpoints.
-func (r Endpoints) Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error) {
-	return asked(ctx, r.Process, "Read Endpoints", tenantID, func() endpoint.TenantMarks {
-		marks := endpoint.TenantMarks{Tenant: r.model.Stops[tenantID], Endpoints: map[string]endpoint.Marks{}}
-		for id, e := range r.model.Endpoints {
-			marks.Endpoints[id] = e.Marks
+func (r Endpoints) set(ctx context.Context, s set) error {
+	refusal, err := asked(ctx, r.Process, writeEndpoints, s.now.ID, func() error {
+		m := r.model
+		refusal := m.refusal(s)
+		stored := m.Endpoints[s.now.ID]
+		if refusal != nil && reflect.DeepEqual(bare(stored), keptEndpoint(s.now)) {
+			return nil // a repeated call is no refusal
 		}
-		return marks
+		if refusal == nil {
+			now := keptEndpoint(s.now)
+			now.Marks = stored.Marks
+			m.Endpoints[now.ID] = now
+			if s.seen != nil {
+				m.urls[now.TenantID]++
+			}
+		}
+		return refusal
 	})
+	return cmp.Or(err, refusal)
 }
 
-// Mark changes the marks of an endpoint, or of a tenant.
-func (r Endpoints) Mark(ctx context.Context, key dynamo.EndpointKey, change func(*endpoint.Marks) bool) (
-	changed bool, marks endpoint.Marks, err error,
-) {
-	m := r.model
-	err = r.one(ctx, "Write Endpoints", key.EndpointID, func() {
-		if key.EndpointID == "" {
-			marks = m.Stops[key.TenantID]
-			changed = change(&marks)
-			m.Stops[key.TenantID] = marks
-			return
-		}
-		if e, found := m.Endpoints[key.EndpointID]; found {
-			changed = change(&e.Marks)
-			m.Endpoints[key.EndpointID], marks = e, e.Marks
-		}
-	})
-	return changed && err == nil, marks, err
+// refusal says why a change is refused, in the order of the writes of DynamoDB's transaction: the row has changed, the
+// tenant has too many, another URL was set, the old row has changed.
+func (m *Model) refusal(s set) error {
+	stored, found := m.Endpoints[s.now.ID]
+	replaces := found && stored.Live() == s.was.Live() && stored.Revision == s.was.Revision
+	appears := s.now.Live() && !s.was.Live()
+	if appears {
+		return m.refusedToAppear(s, found && stored.Live(), replaces)
+	}
+	switch {
+	case !replaces:
+		return dynamo.ErrConflict
+	case m.overtaken(s):
+		return dynamo.ErrBusy
+	}
+	return nil
 }
 
-// Audit returns it as the process calls it.
-func (p *Process) Audit() Audit { return Audit{p} }
+func (m *Model) refusedToAppear(s set, there, replaces bool) error {
+	switch {
+	case there:
+		return dynamo.ErrConflict
+	case m.live(s.now.TenantID) >= endpoint.MaxLive:
+		return dynamo.ErrLimit
+	case m.overtaken(s):
+		return dynamo.ErrBusy
+	case s.was.ID != "" && !replaces:
+		return dynamo.ErrConflict
+	}
+	return nil
+}
 
-// Audit is the audit log as control writes it; nobody reads it here.
-type Audit struct{ *Process }
+// overtaken reports whether the URL of another endpoint was set since the check.
+func (m *Model) overtaken(s set) bool { return s.seen != nil && *s.seen != m.urls[s.now.TenantID] }
 
-func (p Audit) Write(ctx context.Context, _ ...audit.Line) error {
-	return p.one(ctx, "PutLogEvents", "", func() {})
+func (m *Model) live(tenantID string) (n int) {
+	for _, e := range m.of(tenantID) {
+		if e.Live() {
+			n++
+		}
+	}
+	return n
+}
+
+// maxPruned bounds a request.
+const maxPruned = 10
+
+// Prune removes the longest deleted endpoints of the tenant beyond those that are kept.
+func (r Endpoints) Prune(ctx context.Context, tenantID string) error {
+	return r.one(ctx, writeEndpoints, tenantID, func() {
+		deleted := slices.DeleteFunc(r.model.of(tenantID), endpoint.Endpoint.Live)
+		slices.SortFunc(deleted, func(a, b endpoint.Endpoint) int {
+			return cmp.Or(a.DeletedAt.Compare(b.DeletedAt), cmp.Compare(a.ID, b.ID))
+		})
+		beyond := len(deleted) - (endpoint.MaxTotal - endpoint.MaxLive)
+		for _, e := range deleted[:max(min(beyond, maxPruned), 0)] {
+			delete(r.model.Endpoints, e.ID)
+		}
+	})
 }

@@ -52,10 +52,16 @@ func inMillis(times ...*time.Time) {
 // newest sorts the later of two moments first.
 func newest(at time.Time) string { return fmt.Sprintf("%020d", math.MaxInt64-at.UnixMilli()) }
 
+// oldest sorts the earlier of two moments first.
+func oldest(at time.Time) string { return fmt.Sprintf("%020d", at.UnixMilli()) }
+
 // The kinds of items that can be broken.
 const (
 	brokenCircuit  = "circuit "
 	brokenDelivery = "delivery "
+	brokenLetter   = "letter "
+	brokenEndpoint = "endpoint "
+	brokenMarks    = "marks "
 )
 
 var errUnreadable = errors.New("a value of another type")
@@ -87,3 +93,12 @@ func (m *Model) BreakWaiting(k backlog.Key) {
 
 // BreakDelivery makes the record of a delivery unreadable.
 func (m *Model) BreakDelivery(id string) { m.breaks(brokenDelivery + id) }
+
+// BreakLetter makes a dead letter unreadable.
+func (m *Model) BreakLetter(id string) { m.breaks(brokenLetter + id) }
+
+// BreakEndpoint makes the row of an endpoint unreadable.
+func (m *Model) BreakEndpoint(key dynamo.EndpointKey) { m.breaks(brokenEndpoint + key.EndpointID) }
+
+// BreakMarks makes the marks of a tenant unreadable.
+func (m *Model) BreakMarks(tenantID string) { m.breaks(brokenMarks + tenantID) }

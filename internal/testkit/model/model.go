@@ -16,8 +16,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
@@ -56,7 +58,10 @@ type Model struct {
 	Backlog   *Backlog
 	States    map[string]delivery.Record // nil: no record is kept
 	Deaths    map[Life]time.Time         // sealed
-	Behind    time.Duration              // of reads that are not strongly consistent
+	Letters   map[string]deadletter.Record
+	Jobs      map[string]JobRow
+	Keys      map[string]apikey.Key
+	Behind    time.Duration // of reads that are not strongly consistent
 	Used      Usage
 
 	// These are set before anything happens, and do nothing unless they are. All but Judge are called under Mu.
@@ -69,12 +74,14 @@ type Model struct {
 	Puts     func(backlog.Item)                                       // with every item that is put into Backlog
 	Received func(q *Queue, m events.SQSMessage, since time.Duration) // since it was visible
 
+	meddle    func(call string, after bool) // before and after each effect: tests break stores with it
 	began     time.Time
 	processes int
 	stopped   bool
 	unheard   map[string][]unheard // by endpoint, oldest first
 	broken    map[string]bool      // items that cannot be read, by kind and id
 	listed    map[string]bool      // endpoints that had a state or a lease, by id
+	urls      map[string]int       // changes of URLs that were checked, by tenant
 	moved     map[string]bool      // tenants that became slow, by id
 }
 
@@ -98,9 +105,11 @@ func New() *Model {
 		Endpoints: map[string]endpoint.Endpoint{}, Stops: map[string]endpoint.Marks{},
 		Circuits: map[string]circuit.Item{}, Slow: map[string]time.Time{}, Backlog: NewBacklog(),
 		States: map[string]delivery.Record{}, Deaths: map[Life]time.Time{},
+		Letters: map[string]deadletter.Record{}, Jobs: map[string]JobRow{}, Keys: map[string]apikey.Key{},
 		Used: Usage{}, began: time.Now(), unheard: map[string][]unheard{}, broken: map[string]bool{},
-		listed: map[string]bool{}, moved: map[string]bool{},
-		Note: func(string, ...any) {}, Check: func() {}, Sent: func(*Queue, events.SQSMessage) {},
+		listed: map[string]bool{}, moved: map[string]bool{}, urls: map[string]int{},
+		meddle: func(string, bool) {},
+		Note:   func(string, ...any) {}, Check: func() {}, Sent: func(*Queue, events.SQSMessage) {},
 		Turns: func(_, _ circuit.Item) {}, Puts: func(backlog.Item) {},
 		Received: func(*Queue, events.SQSMessage, time.Duration) {},
 	}

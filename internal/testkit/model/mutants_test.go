@@ -43,6 +43,8 @@ type mutant func(b storetest.Backend, m *Model) storetest.Backend
 func TestPromises_noticeAStoreThatBreaksThem(t *testing.T) {
 	stores := map[string]map[string]mutant{
 		"Circuits": circuitMutants, "Slow": slowMutants, "Backlog": backlogMutants, "Deliveries": deliveryMutants,
+		"DeadLetters": letterMutants, "Jobs": jobMutants, "ApiKeys": keyMutants, "Endpoints": endpointMutants,
+		"Marks": markMutants, "Reader": readerMutants,
 	}
 	for store, promises := range storetest.Promises() {
 		for _, p := range promises {

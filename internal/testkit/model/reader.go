@@ -9,12 +9,13 @@ import (
 )
 
 // Reader returns it as the process calls it.
-func (p *Process) Reader(eventual bool) Reader { return Reader{p, eventual} }
+func (p *Process) Reader(eventual bool) Reader { return Reader{Process: p, Eventual: eventual} }
 
 // Reader reads endpoints with their circuits (dynamo.Reader).
 type Reader struct {
 	*Process
 	Eventual bool // circuits and tenants' numbers
+	Deleted  bool // deleted endpoints, too
 }
 
 type readings = map[dynamo.EndpointKey]dynamo.Reading
@@ -33,11 +34,7 @@ func (r Reader) Read(
 	found, err := asked(ctx, r.Process, "Read Endpoints", key, func() readings {
 		found := make(readings, len(keys))
 		for _, k := range keys {
-			e, ok := m.row(k)
-			found[k] = dynamo.Reading{
-				Endpoint: e, Found: ok, Tenant: m.Stops[k.TenantID],
-				Circuit: circuit.Item{TenantID: k.TenantID, EndpointID: k.EndpointID},
-			}
+			found[k] = r.row(k)
 		}
 		return found
 	})
@@ -55,7 +52,7 @@ func (r Reader) Read(
 		return found, nil //nolint:nilerr // circuits may be unread
 	}
 	for k, reading := range found {
-		if !quiet[k] {
+		if !quiet[k] && reading.Err == nil && m.readable(brokenCircuit+k.EndpointID) == nil {
 			reading.Circuit, reading.SlowUntil, reading.CircuitRead = circuits[k].Circuit, circuits[k].SlowUntil, true
 			found[k] = reading
 		}
@@ -72,11 +69,19 @@ func (r Reader) circuit(k dynamo.EndpointKey) circuit.Item {
 	return i
 }
 
-// row is an endpoint's row under its own key; a deleted one has none.
-func (m *Model) row(k dynamo.EndpointKey) (endpoint.Endpoint, bool) {
+// row is the reading of an endpoint's row and marks.
+func (r Reader) row(k dynamo.EndpointKey) dynamo.Reading {
+	m := r.model
 	e, found := m.Endpoints[k.EndpointID]
-	if !found || e.Status == endpoint.Deleted || e.TenantID != k.TenantID {
-		return endpoint.Endpoint{}, false
+	found = found && e.TenantID == k.TenantID && (r.Deleted || e.Live())
+	if found && m.broken[brokenEndpoint+k.EndpointID] || m.broken[brokenMarks+k.TenantID] {
+		return dynamo.Reading{Err: unreadable(k.EndpointID), Found: true}
 	}
-	return e, true
+	if !found {
+		e = endpoint.Endpoint{}
+	}
+	return dynamo.Reading{
+		Endpoint: e, Found: found, Tenant: m.Stops[k.TenantID],
+		Circuit: circuit.Item{TenantID: k.TenantID, EndpointID: k.EndpointID},
+	}
 }

@@ -23,8 +23,13 @@ type Backend struct {
 	WithoutNotices interface { // the circuits as deliver has them
 		Store(ctx context.Context, was, next circuit.Item) (stored circuit.Item, applied bool, err error)
 	}
-	Backlog    Backlog
-	Deliveries Deliveries
+	Backlog     Backlog
+	Deliveries  Deliveries
+	DeadLetters DeadLetters
+	Jobs        Jobs
+	APIKeys     APIKeys
+	Endpoints   Endpoints
+	Reader      Reader
 
 	// Unheard runs do, and loses every answer to a write in it: the write happens, and its caller hears of a fault.
 	Unheard func(do func())
@@ -36,6 +41,9 @@ type Breaker interface {
 	BreakCircuit(endpointID string)
 	BreakWaiting(key backlog.Key)
 	BreakDelivery(id string)
+	BreakLetter(id string)
+	BreakEndpoint(key dynamo.EndpointKey)
+	BreakMarks(tenantID string)
 }
 
 // Promise is one promise of a store.
@@ -48,6 +56,8 @@ type Promise struct {
 func Promises() map[string][]Promise {
 	return map[string][]Promise{
 		"Circuits": circuitPromises, "Slow": slowPromises, "Backlog": backlogPromises, "Deliveries": deliveryPromises,
+		"DeadLetters": letterPromises, "Jobs": jobPromises, "ApiKeys": keyPromises,
+		"Endpoints": endpointPromises, "Marks": markPromises, "Reader": readerPromises,
 	}
 }
 

@@ -1,0 +1,265 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+var endpointPromises = []Promise{
+	{"an endpoint is read whole, in every status", func(t testing.TB, b Backend) {
+		e := create(t, b, "acme", at)
+		wantEndpoint(t, b, "made", e)
+		changed := same(e)
+		changed.Description, changed.Status, changed.SecretRotatedAt = "ä", endpoint.Disabled, at.Add(time.Second)
+		bare := same(changed)
+		bare.Description, bare.SecretRotatedAt = "", time.Time{}
+		deleted := gone(bare, at.Add(time.Minute))
+		rotated := same(deleted)
+		rotated.SecretVersion, rotated.SealedSecret = 2, []byte("sealed again")
+		for was, now := range steps(e, changed, bare, deleted, rotated, back(rotated)) {
+			wantEndpoint(t, b, string(now.Status), replace(t, b, was, now))
+			all, err := b.Endpoints.List(t.Context(), "acme")
+			if diff := cmp.Diff([]endpoint.Endpoint{now}, all); err != nil || diff != "" {
+				t.Errorf("listed: %v (-want +got):\n%s", err, diff)
+			}
+			if now.Live() {
+				wantLive(t, b, 1, 1)
+			} else {
+				wantLive(t, b, 0, 1)
+			}
+		}
+		if _, found, err := b.Endpoints.Get(t.Context(), "globex", e.ID); found || err != nil {
+			t.Errorf("another tenant finds it: %v", err)
+		}
+	}},
+	{"a change that is asked for again is no refusal", func(t testing.TB, b Backend) {
+		e := Endpoint("acme", at)
+		again(t, b, func() error { return b.Endpoints.Create(t.Context(), e, nil) })
+		moved := same(e)
+		moved.URL = "https://second.example"
+		again(t, b, func() error { return b.Endpoints.Readdress(t.Context(), e, moved, free) })
+		changed := same(moved)
+		deleted := gone(changed, at)
+		restored := back(deleted)
+		for was, now := range steps(moved, changed, deleted, restored, gone(restored, at)) {
+			again(t, b, func() error { return b.Endpoints.Replace(t.Context(), was, now) })
+			wantEndpoint(t, b, string(now.Status), now)
+		}
+		wantLive(t, b, 0, 1)
+		for range endpoint.MaxLive { // and nothing was counted twice
+			create(t, b, "acme", at)
+		}
+	}},
+	{"a change of what has changed is a conflict", func(t testing.TB, b Backend) {
+		e := create(t, b, "acme", at)
+		first, second := same(e), same(e)
+		first.URL, second.Description = "https://first.example", "second"
+		replace(t, b, e, first)
+		never, deleted := Endpoint("acme", at), gone(first, at)
+		for name, err := range map[string]error{
+			"a change":                  b.Endpoints.Replace(t.Context(), e, second),
+			"a deletion":                b.Endpoints.Replace(t.Context(), e, gone(e, at)),
+			"a new address":             b.Endpoints.Readdress(t.Context(), e, second, free),
+			"a change of nothing":       b.Endpoints.Replace(t.Context(), never, same(never)),
+			"a deletion of nothing":     b.Endpoints.Replace(t.Context(), never, gone(never, at)),
+			"a restoration of the live": b.Endpoints.Replace(t.Context(), deleted, back(deleted)),
+			"a second of its id":        b.Endpoints.Create(t.Context(), same(first), nil),
+		} {
+			if !errors.Is(err, dynamo.ErrConflict) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		wantEndpoint(t, b, "afterwards", first)
+		wantLive(t, b, 1, 1)
+	}},
+	{"fifty are live, however many are made at once", func(t testing.TB, b Backend) {
+		var deleted []endpoint.Endpoint
+		for n := range 15 {
+			e := create(t, b, "acme", at.Add(time.Duration(n)*time.Millisecond))
+			deleted = append(deleted, replace(t, b, e, gone(e, at.Add(time.Minute))))
+		}
+		errs := make([]error, 70)
+		var wait sync.WaitGroup
+		slots := make(chan struct{}, 8)
+		for n := range errs {
+			wait.Go(func() {
+				slots <- struct{}{}
+				defer func() { <-slots }()
+				if n < len(deleted) {
+					errs[n] = patiently(func() error { return b.Endpoints.Replace(t.Context(), deleted[n], back(deleted[n])) })
+					return
+				}
+				made := Endpoint("acme", at.Add(time.Hour))
+				errs[n] = patiently(func() error { return b.Endpoints.Create(t.Context(), made, nil) })
+			})
+		}
+		wait.Wait()
+		made := 0
+		for _, err := range errs {
+			switch {
+			case err == nil:
+				made++
+			case !errors.Is(err, dynamo.ErrLimit):
+				t.Errorf("unexpected: %v", err)
+			}
+		}
+		all, err := b.Endpoints.List(t.Context(), "acme")
+		if made != endpoint.MaxLive || err != nil {
+			t.Errorf("%d succeeded, %v", made, err)
+		}
+		wantLive(t, b, endpoint.MaxLive, len(all))
+		create(t, b, "globex", at) // another tenant does not notice
+	}},
+	{"of URLs that are set at once, each is checked beside those before it", checksURLs},
+	{"a change that was overtaken since its check is busy, at the limit, too", func(t testing.TB, b Backend) {
+		other, e := create(t, b, "acme", at), create(t, b, "acme", at)
+		for range endpoint.MaxLive - 2 {
+			create(t, b, "acme", at)
+		}
+		overtaken := func([]endpoint.Endpoint) error { // between the check and the write
+			return b.Endpoints.Readdress(t.Context(), other, same(other), free)
+		}
+		if err := b.Endpoints.Readdress(t.Context(), e, same(e), overtaken); !errors.Is(err, dynamo.ErrBusy) {
+			t.Errorf("%v, want that it is busy", err)
+		}
+		wantEndpoint(t, b, "overtaken", e)
+		if err := b.Endpoints.Create(t.Context(), Endpoint("acme", at), free); !errors.Is(err, dynamo.ErrLimit) {
+			t.Errorf("%v, want the limit", err)
+		}
+	}},
+	{"the longest deleted are pruned, beyond a hundred and fifty", func(t testing.TB, b Backend) {
+		most := endpoint.MaxTotal - endpoint.MaxLive
+		var ids []string
+		for n := range most + 1 {
+			e := create(t, b, "acme", at)
+			replace(t, b, e, gone(e, at.Add(-time.Duration(n)*time.Hour)))
+			ids = append(ids, e.ID)
+		}
+		live := create(t, b, "acme", at)
+		for range 2 { // the second time there is nothing to remove
+			if err := b.Endpoints.Prune(t.Context(), "acme"); err != nil {
+				t.Fatal(err)
+			}
+			for id, want := range map[string]bool{ids[most]: false, ids[most-1]: true, ids[0]: true, live.ID: true} {
+				if _, found, err := b.Endpoints.Get(t.Context(), "acme", id); err != nil || found != want {
+					t.Errorf("%s is there: %v, want %v (%v)", id, found, want, err)
+				}
+			}
+			wantLive(t, b, 1, most+1)
+		}
+	}},
+	{"subscriptions are the ids and events of the active", func(t testing.TB, b Backend) {
+		var all []endpoint.Endpoint
+		for n := range 3 {
+			all = append(all, create(t, b, "acme", at.Add(time.Duration(n)*time.Second)))
+		}
+		disabled := same(all[1])
+		disabled.Status = endpoint.Disabled
+		replace(t, b, all[1], disabled)
+		replace(t, b, all[2], gone(all[2], at))
+		active, err := b.Endpoints.Subscriptions(t.Context(), "acme")
+		want := []endpoint.Endpoint{{TenantID: "acme", ID: all[0].ID, Events: all[0].Events, Status: endpoint.Active}}
+		if diff := cmp.Diff(want, active); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}},
+	{"a row that cannot be read hides no other, but no event is fanned out to some", func(t testing.TB, b Backend) {
+		broken, want := create(t, b, "acme", at), create(t, b, "acme", at)
+		b.Breaker.BreakEndpoint(dynamo.EndpointKey{TenantID: "acme", EndpointID: broken.ID})
+		all, err := b.Endpoints.List(t.Context(), "acme")
+		if diff := cmp.Diff([]endpoint.Endpoint{want}, all); diff != "" || !errors.Is(err, endpoint.ErrUnreadable) {
+			t.Errorf("%v (-want +got)\n%s", err, diff)
+		}
+		if _, err := b.Endpoints.Subscriptions(t.Context(), "acme"); !errors.Is(err, endpoint.ErrUnreadable) {
+			t.Errorf("subscriptions: %v", err)
+		}
+		if _, _, err := b.Endpoints.Get(t.Context(), "acme", broken.ID); !errors.Is(err, endpoint.ErrUnreadable) {
+			t.Errorf("the row itself: %v", err)
+		}
+	}},
+	{"all are listed by the time of their creation", func(t testing.TB, b Backend) {
+		var want []string
+		for n := range 6 {
+			e := create(t, b, "acme", at.Add(time.Duration(n)*time.Second))
+			if n%2 == 0 {
+				replace(t, b, e, gone(e, at.Add(time.Hour)))
+			}
+			want = append(want, e.ID)
+		}
+		all, err := b.Endpoints.List(t.Context(), "acme")
+		var got []string
+		for _, e := range all {
+			got = append(got, e.ID)
+		}
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%v (-want +got)\n%s", err, diff)
+		}
+	}},
+}
+
+func checksURLs(t testing.TB, b Backend) {
+	const victim = "https://victim.example/"
+	taken := errors.New("taken")
+	once := func(live []endpoint.Endpoint) error {
+		if slices.ContainsFunc(live, func(e endpoint.Endpoint) bool { return e.URL == victim }) {
+			return taken
+		}
+		return nil
+	}
+	const n = 4
+	var made, deleted []endpoint.Endpoint
+	for i := range n {
+		e := Endpoint("acme", at.Add(time.Duration(i)*time.Second))
+		e.URL = "https://example.com/" + e.ID
+		if err := b.Endpoints.Create(t.Context(), e, once); err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, e)
+		e = Endpoint("acme", at)
+		e.URL = victim
+		if err := b.Endpoints.Create(t.Context(), e, nil); err != nil {
+			t.Fatal(err)
+		}
+		deleted = append(deleted, replace(t, b, e, gone(e, at)))
+	}
+	errs := make([]error, 3*n)
+	var wait sync.WaitGroup
+	for i := range n {
+		created, moved := Endpoint("acme", at.Add(time.Hour)), same(made[i])
+		created.URL, moved.URL = victim, victim
+		wait.Go(func() {
+			errs[i] = patiently(func() error { return b.Endpoints.Create(t.Context(), created, once) })
+		})
+		wait.Go(func() {
+			errs[n+i] = patiently(func() error { return b.Endpoints.Readdress(t.Context(), made[i], moved, once) })
+		})
+		wait.Go(func() {
+			errs[2*n+i] = patiently(func() error {
+				return b.Endpoints.Readdress(t.Context(), deleted[i], back(deleted[i]), once)
+			})
+		})
+	}
+	wait.Wait()
+	set := 0
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			set++
+		case !errors.Is(err, taken):
+			t.Error(err)
+		}
+	}
+	if set != 1 {
+		t.Errorf("the URL was set %d times: %s", set, strings.ReplaceAll(fmt.Sprint(errs), "taken ", ""))
+	}
+}

@@ -1,0 +1,115 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/job"
+)
+
+type selector = job.Selector
+
+// selections are selectors and the ids that they select, the oldest first.
+var selections = map[string]struct {
+	s    selector
+	want string // oldest first
+}{
+	"an endpoint's":     {selector{EndpointID: "webhook_1"}, "msg_0 msg_1 msg_2 msg_3 msg_4 msg_5 msg_6"},
+	"a tenant's":        {selector{TenantID: "other"}, "msg_other"},
+	"of a status":       {selector{Status: "replaying"}, "msg_1 msg_3 msg_5"},
+	"all that are dead": {selector{Status: "dead"}, "msg_other msg_0 msg_2 msg_4 msg_6 unreadable_1"},
+	"unreadable ones":   {selector{Status: "dead", Reason: "unreadable"}, "unreadable_1"},
+	"by all that there is": {
+		selector{
+			EndpointID: "webhook_1", TenantID: "acme", Status: "dead", Reason: "http_5xx",
+			Since: second(1), Until: second(4),
+		}, "msg_2",
+	},
+	"another's endpoint": {selector{EndpointID: "webhook_1", TenantID: "other"}, ""},
+	"of some time":       {selector{TenantID: "acme", Since: second(2), Until: second(4)}, "msg_2 msg_3"},
+	"of no time":         {selector{TenantID: "acme", Since: second(2), Until: second(2)}, ""},
+}
+
+func second(n int) time.Time { return at.Add(time.Duration(n) * time.Second) }
+
+// wantListed wants these letters, the oldest first, in lists of both orders and in the count.
+func wantListed(t testing.TB, b Backend, name string, s job.Selector, want []string) {
+	t.Helper()
+	if diff := cmp.Diff(want, listed(t, b, s, 2, true), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s, oldest first (-want +got)\n%s", name, diff)
+	}
+	newest := listed(t, b, s, 3, false)
+	slices.Reverse(newest)
+	if diff := cmp.Diff(want, newest, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s, newest first, turned round (-want +got)\n%s", name, diff)
+	}
+	n, oldest, err := b.DeadLetters.Count(t.Context(), s)
+	if err != nil || n != len(want) || n > 0 && !oldest.Equal(letter(t, b, want[0]).DiedAt) {
+		t.Errorf("%s: counted %d, the oldest of %s, %v", name, n, oldest, err)
+	}
+}
+
+// lists holds the promise of lists.
+func lists(t testing.TB, b Backend) {
+	for n := range 7 {
+		r := Letter(fmt.Sprint("msg_", n), "webhook_1", 0, second(n))
+		if n >= 4 {
+			r.Reason = delivery.ReasonTimeout
+		}
+		bury(t, b, r)
+		if n%2 == 1 {
+			claim(t, b, r.DeliveryID)
+		}
+	}
+	other := Letter("msg_other", "webhook_2", 0, second(-1))
+	other.TenantID = "other"
+	bury(t, b, other)
+	unreadable := Letter("unreadable_1", "", 0, second(60))
+	unreadable.Ref = delivery.Ref{DeliveryID: "unreadable_1", CreatedAt: at}
+	unreadable.EventType, unreadable.Reason = "", delivery.ReasonUnreadable
+	bury(t, b, unreadable)
+	wantLetter(t, b, "unreadable", unreadable)
+	for name, row := range selections {
+		wantListed(t, b, name, row.s, strings.Fields(row.want))
+	}
+	for s, want := range map[job.Selector]error{
+		{Reason: "timeout"}: dynamo.ErrSelector, {EndpointID: "webhook_1"}: dynamo.ErrCursor,
+	} {
+		_, _, err := b.DeadLetters.List(t.Context(), s, dynamo.LetterPage{Limit: 2, Cursor: "garbage"})
+		if !errors.Is(err, want) {
+			t.Errorf("%+v: %v, want %v", s, err, want)
+		}
+	}
+}
+
+// listed are the ids on all pages. Every page but the last is full.
+func listed(t testing.TB, b Backend, s job.Selector, limit int, oldest bool) (ids []string) {
+	t.Helper()
+	for page := (dynamo.LetterPage{Limit: limit, OldestFirst: oldest}); ; {
+		records, next, err := b.DeadLetters.List(t.Context(), s, page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range records {
+			if r.Sealed.Body != nil || r.Sealed.History != nil {
+				t.Error("a list carries what is sealed")
+			}
+			ids = append(ids, r.DeliveryID)
+		}
+		if page.Cursor = next; next == "" {
+			return ids
+		}
+		if len(records) != limit {
+			t.Errorf("a page of %d that is not the last", len(records))
+		}
+	}
+}
