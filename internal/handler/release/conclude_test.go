@@ -98,3 +98,17 @@ func TestRun_tellsOfPausesOfEndpointsAndTenants(t *testing.T) {
 		}
 	})
 }
+
+// An endpoint that is gone has no owner to tell.
+func TestRun_tellsNothingOfADeletedEndpoint(t *testing.T) {
+	inAccount(t, func(a *account) {
+		a.notices = true
+		down(a)
+		a.refuse("Bus")
+		a.run()
+		a.change(hook, deleted)
+		a.refuse("")
+		a.minutes(2)
+		a.heard(map[string]int{})
+	})
+}

@@ -91,6 +91,9 @@ func TestRun_ofALifeThatIsOver(t *testing.T) {
 		a.Circuits[hook] = c
 		a.run()
 		got := end{Sent: len(a.sent), Left: len(a.left(hook)), Record: a.States[i.Message.DeliveryID].Reason}
+		if row.broken {
+			a.logged(`"action":"burying","fault":"ours"`)
+		}
 		for _, m := range a.buried {
 			got.Dead = m.Life.Reason
 			if m.Life.Status != 503 || m.Attempts != "5" {
@@ -99,6 +102,20 @@ func TestRun_ofALifeThatIsOver(t *testing.T) {
 		}
 		if diff := cmp.Diff(row.want, got); diff != "" {
 			a.Errorf("(-want +got)\n%s\n%s", diff, a.logs.String())
+		}
+	})
+}
+
+// The index is behind the table: an item may wait for longer by now.
+func TestRun_sendsNothingBeforeTheTimeThatTheTableTells(t *testing.T) {
+	inAccount(t, func(a *account) {
+		i := a.due(hook, -time.Minute)
+		a.Backlog.Lag = time.Minute
+		i.DueAt = time.Now().Add(10 * time.Minute)
+		a.Backlog.PutBack(i, time.Now())
+		a.run()
+		if len(a.sent) > 0 || len(a.left(hook)) != 1 {
+			a.Errorf("sent %+v", a.sent)
 		}
 	})
 }

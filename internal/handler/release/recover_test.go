@@ -241,6 +241,7 @@ func TestRun_storesItsResultBesideAnAttempts(t *testing.T) {
 		"a recovery goes on": {150, circuit.Recovering, circuit.Recovering, circuit.Recovering, 120},
 		"a recovery fails":   {150, circuit.Recovering, circuit.Open, circuit.Open, 0},
 		"nothing is left":    {0, circuit.Recovering, circuit.Recovering, circuit.None, 0},
+		"the last one fails": {0, circuit.Recovering, circuit.Open, circuit.Open, 0},
 		"something is held":  {1, circuit.None, circuit.None, circuit.Recovering, 0},
 	}, func(a *account, _ string, c row) {
 		a.held(hook, c.held)
@@ -298,4 +299,64 @@ func TestRun_recoversBesideEndpointsThatAskToWait(t *testing.T) {
 			a.Errorf("%d were sent", got)
 		}
 	})
+}
+
+// A circuit leads to the deliveries that wait. It stays where a run has not seen everything, or could not move it.
+func TestRun_keepsTheCircuitOfWhatItHasNotSeen(t *testing.T) {
+	inAccounts(t, map[string]func(call string, k backlog.Key) bool{
+		"a shard cannot be read":       func(call string, k backlog.Key) bool { return call == "ReadShard" && k.Shard == 3 },
+		"an item cannot be deleted":    func(call string, _ backlog.Key) bool { return call == "DeleteOf" },
+		"a whole call deletes nothing": func(call string, _ backlog.Key) bool { return call == "Delete" },
+	}, func(a *account, _ string, refuses func(string, backlog.Key) bool) {
+		a.held(hook, 1)
+		a.store(hook, circuit.None, func(i *circuit.Item) { i.HeldUntil = i.Since.Add(-time.Hour) })
+		a.change(hook, deleted)
+		a.refuses = refuses
+		a.run()
+		if _, kept := a.Circuits[hook]; !kept {
+			a.Error("its circuit is forgotten")
+		}
+		a.refuse("")
+		a.run()
+		if _, kept := a.Circuits[hook]; kept || len(a.left(hook)) > 0 {
+			a.Errorf("kept %t, %d wait", kept, len(a.left(hook)))
+		}
+	})
+}
+
+// A recovery whose messages no queue takes ends for this run: one page is offered.
+func TestRun_endsARecoveryThatNoQueueTakes(t *testing.T) {
+	inAccount(t, func(a *account) {
+		a.held(hook, 100)
+		a.store(hook, circuit.Recovering)
+		a.refuse("RetryQueue")
+		if a.run(); a.calls["RetryQueue"] != 3 || len(a.left(hook)) != 100 {
+			a.Errorf("%d calls, %d wait", a.calls["RetryQueue"], len(a.left(hook)))
+		}
+	})
+}
+
+// The quota is by the age of the oldest delivery. Where it is not known yet, nothing is taken to be late.
+func TestRecoveries_wanted(t *testing.T) {
+	began := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	settings := circuit.New(time.Minute, 30*time.Second)
+	r := recoveries{settings: settings, now: func() time.Time { return began.Add(time.Hour) }}
+	for name, row := range map[string]struct {
+		oldest time.Time
+		over   bool
+		want   int
+	}{
+		"nothing is to be sent":        {time.Time{}, true, 0},
+		"the oldest is not found yet":  {time.Time{}, false, settings.RecoveryLimit},
+		"the oldest has waited longer": {began.Add(-48 * time.Hour), true, 2 * settings.RecoveryLimit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			item := circuit.Item{State: circuit.Recovering, Since: began}
+			item.Pace = circuit.Pace{Quota: settings.RecoveryLimit, Oldest: began.Add(-48*time.Hour - time.Minute)}
+			s := &search{trouble: trouble{plan: circuit.Plan{Item: item}}, finding: finding{oldest: row.oldest}, over: row.over}
+			if got := r.wanted(s); got != row.want {
+				t.Errorf("%d, want %d", got, row.want)
+			}
+		})
+	}
 }

@@ -278,6 +278,17 @@ func TestRun_goesOnBehindTenantsThatCannotBeRead(t *testing.T) {
 	})
 }
 
+// An endpoint whose row cannot be read is asked for once by each shard of the index, however much of it is over.
+func TestRun_leavesAnEndpointAloneThatCannotBeRead(t *testing.T) {
+	inAccount(t, func(a *account) {
+		a.held(hook, 2000, func(i *backlog.Item) { i.DueAt = time.Now() })
+		a.refuse("ReadOf")
+		if a.run(); a.calls["Read"] > atOnce || len(a.left(hook)) != 2000 {
+			a.Errorf("%d reads, %d wait", a.calls["Read"], len(a.left(hook)))
+		}
+	})
+}
+
 // Held items that are found late in a run are still buried in it.
 func TestRun_buriesWhatItFindsLate(t *testing.T) {
 	inAccount(t, func(a *account) {
@@ -344,6 +355,23 @@ func TestRun_saysHowLateIsWhatItCannotSend(t *testing.T) {
 		a.logged(`"BacklogLateSeconds":[1200]`, `"Faults":[1]`, `"Runs":[1]`)
 		if len(a.left(hook)) != 1 {
 			a.Error("it is gone")
+		}
+	})
+}
+
+// So do deliveries for which a run has no time.
+func TestRun_saysHowLateIsWhatItHasNoTimeFor(t *testing.T) {
+	inAccount(t, func(a *account) {
+		a.due(hook, -20*time.Minute)
+		a.latency = 10 * time.Second
+		ctx, cancel := context.WithTimeout(a.Context(), 11*time.Second)
+		defer cancel()
+		if err := a.handler().Run(ctx); err != nil {
+			a.Fatal(err)
+		}
+		a.logged(`"BacklogLateSeconds":[1210]`)
+		if len(a.sent) > 0 {
+			a.Errorf("sent %+v", a.sent)
 		}
 	})
 }
