@@ -24,6 +24,7 @@ import (
 // of what a later version may answer.
 const said = `create 201 active user.created,organization.* true
 get 200 https://example.com/hooks true
+put 201 200 active
 list 200 * true true
 event types 200 26 4
 update 200 disabled two

@@ -36,7 +36,10 @@ func life(ctx context.Context, api *herald.ClientWithResponses) {
 }
 
 func lists(ctx context.Context, api *herald.ClientWithResponses, oldest string) {
-	sent(api.CreateEndpointWithResponse(ctx, herald.NewEndpoint{Url: url + "/2", Events: everything}))
+	second := herald.NewEndpoint{Url: url + "/2", Events: everything}
+	put := sent(api.PutEndpointWithResponse(ctx, second))
+	again := sent(api.PutEndpointWithResponse(ctx, second))
+	fmt.Println("put", put.StatusCode(), again.StatusCode(), must(again, again.JSON200).Status)
 	limit := 1
 	listed := sent(api.ListEndpointsWithResponse(ctx, &herald.ListEndpointsParams{Limit: &limit}))
 	first := must(listed, listed.JSON200)

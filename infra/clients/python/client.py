@@ -8,6 +8,7 @@ from herald.api.endpoints import (
     delete_endpoint,
     get_endpoint,
     list_endpoints,
+    put_endpoint,
     restore_endpoint,
     update_endpoint,
 )
@@ -44,7 +45,10 @@ def life(api):
     say("create", answer.status_code.value, made.status, ",".join(made.events), made.signing_secret.startswith("whsec_"))
     answer = get_endpoint.sync_detailed(made.id, client=api)
     say("get", answer.status_code.value, answer.parsed.url, answer.parsed.created_at == made.created_at)
-    create_endpoint.sync_detailed(client=api, body=NewEndpoint(url=URL + "/2", events=[Subscription.VALUE_26]))
+    second = NewEndpoint(url=URL + "/2", events=[Subscription.VALUE_26])
+    put = put_endpoint.sync_detailed(client=api, body=second)
+    again = put_endpoint.sync_detailed(client=api, body=second)
+    say("put", put.status_code.value, again.status_code.value, again.parsed.status)
     first = list_endpoints.sync_detailed(client=api, limit=1).parsed
     answer = list_endpoints.sync_detailed(client=api, limit=1, cursor=first.next_cursor)
     last = answer.parsed

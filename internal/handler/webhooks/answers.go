@@ -71,7 +71,7 @@ func (c *call) respond(answer []byte, refused *problem.Error) response {
 		if answer != nil {
 			header["Content-Type"] = "application/json"
 		}
-		return response{StatusCode: cmp.Or(c.route.status, 200), Headers: header, Body: string(answer)}
+		return response{StatusCode: cmp.Or(c.status, c.route.status, 200), Headers: header, Body: string(answer)}
 	}
 	header["Content-Type"] = problem.MediaType
 	switch refused.Code {

@@ -19,7 +19,7 @@ func TestHandler_authenticate_countsWhatARequestCosts(t *testing.T) {
 	w.do(key, "DELETE", path, "")
 	for request, want := range map[string]int{
 		"GET " + path: 1, "GET /v1/webhooks/event-types": 1, "GET /v1/event-types": 4,
-		"GET /nothing": 1, "PUT /v1/webhooks": 1,
+		"GET /nothing": 1, "PUT " + path: 1, "PUT /v1/webhooks": 5,
 		"GET /v1/webhooks": 4, "GET /v1/webhooks?limit=1": 3, "GET /v1/webhooks?limit=26": 4,
 		"GET /v1/webhooks?limit=100&status=deleted": 6, "GET /v1/webhooks?limit=101": 4,
 		"PATCH " + path: 5, "DELETE " + path: 5, "POST " + path + "/restore": 5, "POST " + path + "/rotate-secret": 5,

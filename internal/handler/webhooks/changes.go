@@ -20,6 +20,11 @@ func (h *Handler) create(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return h.createFrom(ctx, c, f)
+}
+
+// createFrom creates an endpoint and shows its secret.
+func (h *Handler) createFrom(ctx context.Context, c *call, f fields) (any, error) {
 	secret := signature.NewSecret()
 	e := endpoint.Endpoint{TenantID: c.key.TenantID, Status: endpoint.Active}
 	f.apply(&e)

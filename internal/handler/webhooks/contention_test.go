@@ -15,6 +15,7 @@ func changesOf(w *world, key string) map[string]func() answer {
 	w.do(key, "DELETE", "/v1/webhooks/"+back, "")
 	return map[string]func() answer{
 		"201 create":  func() answer { return w.do(key, "POST", "/v1/webhooks", w.fresh()) },
+		"201 put":     func() answer { return w.do(key, "PUT", "/v1/webhooks", w.fresh()) },
 		"200 move":    func() answer { return w.do(key, "PATCH", "/v1/webhooks/"+moved, w.fresh()) },
 		"200 restore": func() answer { return w.do(key, "POST", "/v1/webhooks/"+back+"/restore", "") },
 		"204 delete":  func() answer { return w.do(key, "DELETE", "/v1/webhooks/"+gone, "") },

@@ -39,6 +39,7 @@ var routes = []route{
 		method: "POST", path: base, scope: apikey.Write, units: changeUnits, body: jsonBody, status: 201,
 		do: (*Handler).create,
 	},
+	{method: "PUT", path: base, scope: apikey.Write, units: changeUnits, body: jsonBody, do: (*Handler).put},
 	{
 		method: "GET", path: base, scope: apikey.Read, units: listUnits,
 		query: []string{"limit", "cursor", "status"}, do: (*Handler).list,

@@ -93,6 +93,7 @@ type call struct {
 	endpointID string
 	query      map[string]string
 	tries      int // to write the change
+	status     int // of the answer, where the route has no single one
 }
 
 // id is the request id that API Gateway gave, which its access log has too.
