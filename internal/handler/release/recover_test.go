@@ -3,6 +3,7 @@ package release
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,8 +110,8 @@ func TestRun_doesWhatAnOperatorOrders(t *testing.T) {
 		time.Sleep(time.Second)
 		a.change(hook, func(e *endpoint.Endpoint) { e.Marks.ReleasedAt = time.Now() })
 		a.during("Read", func(i *circuit.Item) { i.Version++ })
-		if a.run(); len(a.sent) > 0 {
-			a.Errorf("%d were sent although the change of state was refused", len(a.sent))
+		if a.run(); len(a.sent) > 0 || a.calls["ReadShard"] > 0 {
+			a.Errorf("although the change of state was refused, %d were sent after %d reads", len(a.sent), a.calls["ReadShard"])
 		}
 		a.refuse("")
 		a.run()
@@ -324,15 +325,21 @@ func TestRun_keepsTheCircuitOfWhatItHasNotSeen(t *testing.T) {
 	})
 }
 
-// A recovery whose messages no queue takes ends for this run: one page is offered.
+// Where no queue takes its messages, a recovery ends for this run: one page is offered. Two kinds of work meet the same
+// fault here, and the log has it once.
 func TestRun_endsARecoveryThatNoQueueTakes(t *testing.T) {
 	inAccount(t, func(a *account) {
 		a.held(hook, 100)
+		a.due("webhook_due", 0)
 		a.store(hook, circuit.Recovering)
 		a.refuse("RetryQueue")
-		if a.run(); a.calls["RetryQueue"] != 3 || len(a.left(hook)) != 100 {
+		if a.run(); a.calls["RetryQueue"] != 3+1 || len(a.left(hook)) != 100 {
 			a.Errorf("%d calls, %d wait", a.calls["RetryQueue"], len(a.left(hook)))
 		}
+		if n := strings.Count(a.logs.String(), `"action":"sending"`); n != 1 {
+			a.Errorf("%d lines about it", n)
+		}
+		a.logged(`"Faults":[26]`)
 	})
 }
 
