@@ -96,6 +96,12 @@ export interface HeraldParameters {
    */
   readonly deathsPerHour?: number
   /**
+   * Tenant that gets an event every five minutes, and of which an alarm expects an acknowledgement, so that a quiet
+   * stack is told from a dead one; empty for no heartbeat. It has one endpoint, and no other use.
+   * @default ''
+   */
+  readonly heartbeatTenant?: string
+  /**
    * Whether an EventBridge bus gets notices for owners of endpoints: circuits that open and recover, pauses by
    * operators, dead letters.
    * @default 'off'
@@ -414,6 +420,7 @@ export const rules: { readonly [P in keyof Required<HeraldParameters>]: Rule } =
     pattern: '([a-z]{2,}(-[a-z]+)+-[0-9]+(,[a-z]{2,}(-[a-z]+)+-[0-9]+){0,19})?',
   },
   deathsPerHour: { name: 'DeathsPerHour', default: '100', min: 0, max: 1000000 },
+  heartbeatTenant: { name: 'HeartbeatTenant', default: '', maxLength: 128, pattern: '[A-Za-z0-9_-]*' },
   notices: { name: 'Notices', default: 'off', values: ['off', 'on'] },
   publisherAccounts: { name: 'PublisherAccounts', default: '', pattern: '([0-9]{12}(,[0-9]{12}){0,49})?' },
   dashboard: { name: 'Dashboard', default: 'true', values: ['true', 'false'] },

@@ -34,6 +34,7 @@ var variants = map[string][]string{
 	},
 	"FanoutReservedConcurrency": {"FanoutReservedConcurrency=50"},
 	"GradualDeployment":         {"GradualDeployment=true"},
+	"HeartbeatTenant":           {"HeartbeatTenant=heartbeat"},
 	"LimitConcurrency":          {"LimitConcurrency=false"},
 	"LogLevel":                  {"LogLevel=DEBUG"},
 	"MonthlyBudget": {

@@ -146,6 +146,8 @@ func TestWhoMaySendWhere(t *testing.T) {
 		"Release": {"DeadLetterQueue", "RetryQueue"},
 		"Replay":  {"DeliveryQueue", "EventsQueue", "RetryQueue"},
 		"Control": {"DeliveryQueue"},
+
+		"HeartbeatSchedule": {"EventsQueue"},
 	}
 	if diff := cmp.Diff(want, sendersOf(load(t))); diff != "" {
 		t.Errorf("who may send where (-want +got):\n%s", diff)

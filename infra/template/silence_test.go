@@ -26,10 +26,16 @@ func lives(t *testing.T, all map[string]alarms.Alarm, emitted map[alarms.Metric]
 			data.Put(m, created.Add(time.Duration(minute)*time.Minute+30*time.Second), value)
 		}
 	}
+	return raisedBy(t, all, &data)
+}
+
+// raisedBy are the alarms that go off in half an hour.
+func raisedBy(t *testing.T, all map[string]alarms.Alarm, data *alarms.Data) (raised []string) {
+	t.Helper()
 	for id, a := range all {
-		changes, err := a.History(&data, created, created.Add(30*time.Minute))
+		changes, err := a.History(data, created, created.Add(30*time.Minute))
 		if err != nil {
-			t.Errorf("where only %v were ever emitted: %v", slices.Collect(maps.Keys(emitted)), err)
+			t.Errorf("where only %v were ever emitted: %v", data.Metrics(), err)
 		}
 		if slices.ContainsFunc(changes, func(c alarms.Change) bool { return c.State == alarms.InAlarm }) {
 			raised = append(raised, id)

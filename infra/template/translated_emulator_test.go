@@ -231,7 +231,7 @@ func TestEverythingIsTaggedWithItsStage(t *testing.T) {
 var everything = []string{
 	"AlarmTopicArn=arn:aws:sns:eu-central-1:111122223333:alarms",
 	"TicketTopicArn=arn:aws:sns:eu-central-1:111122223333:tickets", "PublisherAccounts=111122223333", "Notices=on",
-	"PermissionsBoundaryArn=arn:aws:iam::111122223333:policy/boundary",
+	"PermissionsBoundaryArn=arn:aws:iam::111122223333:policy/boundary", "HeartbeatTenant=heartbeat",
 	"VpcSubnetIds=subnet-0a,subnet-0b", "VpcSecurityGroupIds=sg-0c",
 	"DomainName=webhooks.example.com", "CertificateArn=arn:aws:acm:eu-central-1:111122223333:certificate/0d",
 	"MonthlyBudget=200", "ProvisionedCapacity=true",
@@ -295,8 +295,9 @@ func TestWhatIsOffUntilAParameterAsksForIt(t *testing.T) {
 	want := []string{
 		"ApiDomain", "ApiDomainMapping", "Budget", "DeadletterNotices", "DeliverConnections", "DeliveriesReads",
 		"DeliveriesReadsPolicy", "DeliveriesWrites", "DeliveriesWritesPolicy", "EndpointsReads", "EndpointsReadsPolicy",
-		"EndpointsWrites", "EndpointsWritesPolicy", "NoticesBus", "NoticesBusPolicy", "OpenByEndpointReads",
-		"OpenByEndpointReadsPolicy", "OpenByEndpointWrites", "OpenByEndpointWritesPolicy", "ReleaseNotices",
+		"EndpointsWrites", "EndpointsWritesPolicy", "HeartbeatAlarm", "HeartbeatSchedule", "HeartbeatScheduleRole",
+		"NoticesBus", "NoticesBusPolicy", "OpenByEndpointReads", "OpenByEndpointReadsPolicy", "OpenByEndpointWrites",
+		"OpenByEndpointWritesPolicy", "ReleaseNotices",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("with every parameter, the stack has (-want +got):\n%s", diff)

@@ -210,6 +210,23 @@ variable "deaths_per_hour" {
   }
 }
 
+variable "heartbeat_tenant" {
+  description = "Tenant that gets an event every five minutes, and of which an alarm expects an acknowledgement, so that a quiet stack is told from a dead one; empty for no heartbeat. It has one endpoint, and no other use."
+  type        = string
+  default     = ""
+  nullable    = false
+
+  validation {
+    condition     = length(var.heartbeat_tenant) <= 128
+    error_message = "HeartbeatTenant must have at most 128 characters."
+  }
+
+  validation {
+    condition     = can(regex("^(?:[A-Za-z0-9_-]*)$", var.heartbeat_tenant))
+    error_message = "HeartbeatTenant must match [A-Za-z0-9_-]*."
+  }
+}
+
 variable "notices" {
   description = "Whether an EventBridge bus gets notices for owners of endpoints: circuits that open and recover, pauses by operators, dead letters."
   type        = string
@@ -944,6 +961,7 @@ locals {
     MultiRegionKeys            = var.multi_region_keys
     ReplicaRegions             = var.replica_regions
     DeathsPerHour              = tostring(var.deaths_per_hour)
+    HeartbeatTenant            = var.heartbeat_tenant
     Notices                    = var.notices
     PublisherAccounts          = var.publisher_accounts
     Dashboard                  = tostring(var.dashboard)

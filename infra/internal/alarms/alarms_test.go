@@ -42,23 +42,23 @@ func parse(t *testing.T, properties map[string]any) Alarm {
 	return a
 }
 
-// The rows are those of the documentation's two tables, where missing data does not breach: the newest data point is
-// the last, X breaches, - is missing; EvaluationPeriods is 3 and CloudWatch looks at five.
+// The rows are those of the documentation's two tables, where missing data does not breach, and where it does: the
+// newest data point is the last, X breaches, - is missing; EvaluationPeriods is 3 and CloudWatch looks at five.
 func TestAlarm_decide_treatsMissingDataAsDocumented(t *testing.T) {
 	for _, row := range []struct {
 		points, datapoints string
-		want               State
+		want, breaching    State
 	}{
-		{"0 - X - X", "3", OK},
-		{"- - - - 0", "3", OK},
-		{"- - - - -", "3", OK},
-		{"0 X X - X", "3", InAlarm},
-		{"- - X - -", "3", OK},
-		{"- - - - X", "3", OK},
-		{"0 - X - X", "2", InAlarm},
-		{"0 0 X 0 X", "2", InAlarm},
-		{"0 - X - -", "2", OK},
-		{"- - - - 0", "2", OK},
+		{"0 - X - X", "3", OK, OK},
+		{"- - - - 0", "3", OK, OK},
+		{"- - - - -", "3", OK, InAlarm},
+		{"0 X X - X", "3", InAlarm, InAlarm},
+		{"- - X - -", "3", OK, InAlarm},
+		{"- - - - X", "3", OK, InAlarm},
+		{"0 - X - X", "2", InAlarm, InAlarm},
+		{"0 0 X 0 X", "2", InAlarm, InAlarm},
+		{"0 - X - -", "2", OK, InAlarm},
+		{"- - - - 0", "2", OK, InAlarm},
 	} {
 		var points []number
 		for _, p := range strings.Fields(row.points) {
@@ -67,6 +67,10 @@ func TestAlarm_decide_treatsMissingDataAsDocumented(t *testing.T) {
 		a := parse(t, simple("DatapointsToAlarm="+row.datapoints))
 		if got := a.decide(points); got != row.want {
 			t.Errorf("%s, %s of 3: %s, want %s", row.points, row.datapoints, got, row.want)
+		}
+		a = parse(t, simple("DatapointsToAlarm="+row.datapoints, "TreatMissingData=breaching"))
+		if got := a.decide(points); got != row.breaching {
+			t.Errorf("%s, %s of 3, missing data breaches: %s, want %s", row.points, row.datapoints, got, row.breaching)
 		}
 	}
 }
@@ -260,16 +264,16 @@ func TestParse_refusesWhatIsNotAnAlarm(t *testing.T) {
 	both := simple()
 	both["Metrics"] = []any{query("a", "1"), query("b", "2")}
 	for name, properties := range map[string]map[string]any{
-		"no period":                  simple("Period="),
-		"a period of ten seconds":    simple("Period=10"),
-		"more than a day":            simple("EvaluationPeriods=2000"),
-		"four of three data points":  simple("DatapointsToAlarm=4"),
-		"no operator":                simple("ComparisonOperator="),
-		"an anomaly band":            simple("ComparisonOperator=GreaterThanUpperThreshold"),
-		"missing data that breaches": simple("TreatMissingData=breaching"),
-		"another treatment":          simple("TreatMissingData=maybe"),
-		"an unknown statistic":       simple("Statistic=tm99"),
-		"two queries return data":    both,
+		"no period":                 simple("Period="),
+		"a period of ten seconds":   simple("Period=10"),
+		"more than a day":           simple("EvaluationPeriods=2000"),
+		"four of three data points": simple("DatapointsToAlarm=4"),
+		"no operator":               simple("ComparisonOperator="),
+		"an anomaly band":           simple("ComparisonOperator=GreaterThanUpperThreshold"),
+		"another treatment":         simple("TreatMissingData=maybe"),
+		"data that stays":           simple("TreatMissingData=ignore"),
+		"an unknown statistic":      simple("Statistic=tm99"),
+		"two queries return data":   both,
 	} {
 		if _, err := Parse("Alarm", properties, text); err == nil {
 			t.Errorf("%s passes", name)

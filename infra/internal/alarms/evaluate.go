@@ -132,7 +132,7 @@ var comparisons = map[string]func(value, threshold float64) bool{
 
 // decide turns data points, the newest first, into a state ("Configuring how CloudWatch alarms
 // treat missing data"): where enough real ones exist, the newest of them decide; else all real ones
-// do, and missing ones do not breach.
+// do, and as many missing ones as they are too few, which breach or not.
 func (a *Alarm) decide(points []number) State {
 	breaching, real := 0, 0
 	for _, p := range points {
@@ -143,6 +143,9 @@ func (a *Alarm) decide(points []number) State {
 		if a.breaches(p.value, a.threshold) {
 			breaching++
 		}
+	}
+	if a.silence {
+		breaching += a.evaluation - real
 	}
 	if breaching >= a.datapoints {
 		return InAlarm

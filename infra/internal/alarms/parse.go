@@ -18,6 +18,7 @@ type Alarm struct {
 	evaluation int // EvaluationPeriods
 	datapoints int // DatapointsToAlarm
 	threshold  float64
+	silence    bool // missing data breaches
 	breaches   func(value, threshold float64) bool
 }
 
@@ -52,7 +53,8 @@ func Parse(name string, properties map[string]any, text func(v any) (string, err
 	if a.breaches == nil {
 		d.fail(fmt.Errorf("ComparisonOperator %q is not modelled", operator))
 	}
-	if treat != "notBreaching" {
+	a.silence = treat == "breaching"
+	if !a.silence && treat != "notBreaching" {
 		d.fail(fmt.Errorf("TreatMissingData %v is not modelled", treat))
 	}
 	a.datapoints = a.evaluation

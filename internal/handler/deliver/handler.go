@@ -101,4 +101,6 @@ type Output struct {
 	Log     *slog.Logger
 	Metrics *telemetry.Metrics
 	Sample  telemetry.Sample // of events whose first-time successes have a line of their own
+
+	Heartbeat string // the tenant of which acknowledgements are counted; empty: none
 }

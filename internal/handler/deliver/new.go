@@ -52,6 +52,7 @@ type Settings struct {
 	AcknowledgedDays    int                 `env:"ACKNOWLEDGED_DAYS"`
 
 	SuccessLogSample telemetry.Sample `env:"SUCCESS_LOG_SAMPLE"`
+	HeartbeatTenant  string           `env:"HEARTBEAT_TENANT"` // empty: there is no heartbeat
 	EgressAllowCIDRs string           `env:"EGRESS_ALLOW_CIDRS"`
 	EgressDenyCIDRs  string           `env:"EGRESS_DENY_CIDRS"`
 	EgressAllowPorts string           `env:"EGRESS_ALLOW_PORTS"`
@@ -101,7 +102,7 @@ func New(c Config) (*Handler, error) {
 			UserAgent: config.UserAgent(), Companions: s.CompanionHeaders, Now: time.Now,
 		},
 		Rules:  s.rules(),
-		Output: Output{Log: c.Log, Metrics: c.Metrics, Sample: s.SuccessLogSample},
+		Output: Output{Log: c.Log, Metrics: c.Metrics, Sample: s.SuccessLogSample, Heartbeat: s.HeartbeatTenant},
 		Now:    time.Now,
 		Random: rand.Float64,
 	}, nil

@@ -56,6 +56,9 @@ func (h *Handler) measure(e end) {
 	}
 	if e.outcome.Verdict == delivery.VerdictAcknowledged && !e.message.IsTest() {
 		h.Output.Metrics.Seconds("Acknowledged", max(e.ended.Sub(e.sent()), 0))
+		if e.message.TenantID == h.Output.Heartbeat {
+			h.Output.Metrics.Count("HeartbeatsAcknowledged", 1)
+		}
 	}
 }
 

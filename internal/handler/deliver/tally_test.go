@@ -60,3 +60,31 @@ func TestHandler_Process_measuresServiceLevels(t *testing.T) {
 		})
 	}
 }
+
+// The alarm on the heartbeat goes off where nothing is counted.
+func TestHandler_Process_countsHeartbeats(t *testing.T) {
+	for name, row := range map[string]struct {
+		heartbeat string // the tenant
+		status    int
+		message   delivery.Message
+		counted   bool
+	}{
+		"acknowledged":        {"acme", 204, message("e", "webhook_1"), true},
+		"failed":              {"acme", 503, message("e", "webhook_1"), false},
+		"of another tenant":   {"heartbeat", 204, message("e", "webhook_1"), false},
+		"none is expected":    {"", 204, message("e", "webhook_1"), false},
+		"an operator's test":  {"acme", 204, trial("e", "webhook_1"), false},
+		"of a missing tenant": {"", 204, delivery.Message{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, status(row.status), func(w *world) {
+				h := w.handler()
+				h.Output.Heartbeat = row.heartbeat
+				w.processBy(h, w.on("delivery", 1, row.message))
+				if got := w.logged(`"HeartbeatsAcknowledged":[1]`); got != row.counted || !w.logged(`"Records":[1]`) {
+					w.Errorf("a heartbeat is counted: %v\n%s", got, w.logs)
+				}
+			})
+		})
+	}
+}

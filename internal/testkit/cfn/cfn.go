@@ -21,6 +21,7 @@ type Object = map[string]any
 type Template struct {
 	Parameters     map[string]Object
 	Globals, Rules Object
+	Conditions     Object
 	Resources      map[string]Resource
 }
 
@@ -48,6 +49,7 @@ func Read(file string) (Template, error) {
 func Of(whole Object) Template {
 	tpl := Template{Parameters: map[string]Object{}, Resources: map[string]Resource{}}
 	tpl.Globals, tpl.Rules = At(whole, "Globals"), At(whole, "Rules")
+	tpl.Conditions = At(whole, "Conditions")
 	for name := range At(whole, "Parameters") {
 		tpl.Parameters[name] = At(whole, "Parameters", name)
 	}
