@@ -187,7 +187,7 @@ func roles(ctx context.Context, r *run) (says string, err error) {
 // judge returns the fault of AWS's code for the call.
 func (c Call) judge(code string) string {
 	refused := strings.HasPrefix(code, "AccessDenied")
-	allowed := code == "" || code == "ConditionalCheckFailedException"
+	allowed := slices.Contains([]string{"", "ConditionalCheckFailedException", "TransactionCanceledException"}, code)
 	switch {
 	case !refused && !allowed:
 		return fmt.Sprintf("%s by %s could not be tried: %s", c.Action, c.Function, code)

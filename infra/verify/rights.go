@@ -2,6 +2,7 @@ package verify
 
 import (
 	"os"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -51,6 +52,18 @@ func set(table, key, name, attribute string) string {
 		`"ExpressionAttributeValues":{":one":{"S":"none"}}`)
 }
 
+// answering has an update return something of the item.
+func answering(update, values string) string {
+	return strings.TrimSuffix(update, "}") + `,"ReturnValues":"` + values + `"}`
+}
+
+// transaction writes an endpoint and changes its tenant's count, if both were there.
+func transaction(key string) string {
+	count := strings.Replace(key, `"none"`, `"#counts"`, 1)
+	return `{"TransactItems":[{"Put":` + putEndpoint(key) + `},{"Update":` +
+		set("Endpoints", count, "endpoint_id", "never") + `}]}`
+}
+
 func encrypt(key, purpose string) string {
 	return `{"KeyId":"${` + key + `}","Plaintext":"none","EncryptionContext":{"purpose":"` + purpose + `"}}`
 }
@@ -67,6 +80,8 @@ var Rights = []Call{
 	{"webhooks", "dynamodb:GetItem", get("Endpoints", tenantKey, ""), true},
 	{"webhooks", "dynamodb:GetItem", get("Endpoints", marksKey, ""), false},
 	{"webhooks", "dynamodb:PutItem", putEndpoint(marksKey), false},
+	{"webhooks", "dynamodb:TransactWriteItems", transaction(tenantKey), true},
+	{"webhooks", "dynamodb:TransactWriteItems", transaction(marksKey), false},
 	{"webhooks", "dynamodb:UpdateItem", set("ApiKeys", idOfKey, "key_id", "last_used_at"), true},
 	{"webhooks", "dynamodb:UpdateItem", set("ApiKeys", idOfKey, "key_id", "scopes"), false},
 	{"webhooks", "dynamodb:GetItem", get("DeadLetters", deliveryKey, ""), false},
@@ -82,6 +97,9 @@ var Rights = []Call{
 	{"deliver", "dynamodb:UpdateItem", set("EndpointHealth", healthKey, "scope", "state"), true},
 	{"deliver", "dynamodb:UpdateItem", set("EndpointHealth", healthKey, "scope", "outage"), false},
 	{"deliver", "dynamodb:UpdateItem", set("EndpointHealth", healthKey, "scope", "death"), false},
+	{"deliver", "dynamodb:UpdateItem",
+		answering(set("EndpointHealth", healthKey, "scope", "state"), "UPDATED_NEW"), true},
+	{"deliver", "dynamodb:UpdateItem", answering(set("EndpointHealth", healthKey, "scope", "state"), "ALL_NEW"), false},
 	{"deliver", "dynamodb:DeleteItem", get("EndpointHealth", healthKey, never), false},
 	{"deliver", "dynamodb:DeleteItem", get("Backlog", backlogKey, never), false},
 	{"deliver", "kms:Encrypt", encrypt("SecretsKey", "signing-secret"), false},
@@ -94,6 +112,7 @@ var Rights = []Call{
 	{"release", "dynamodb:BatchGetItem", batchGet("Endpoints", tenantKey, projected), true},
 	{"release", "dynamodb:BatchGetItem", batchGet("Endpoints", tenantKey, ""), false},
 	{"release", "dynamodb:PutItem", putEndpoint(marksKey), false},
+	{"release", "dynamodb:UpdateItem", answering(set("EndpointHealth", healthKey, "scope", "state"), "ALL_NEW"), true},
 
 	{"inspect", "dynamodb:GetItem", get("Endpoints", tenantKey, projected), true},
 	{"inspect", "dynamodb:GetItem", get("Endpoints", tenantKey, ""), false},
@@ -112,6 +131,8 @@ var Rights = []Call{
 	{"control", "dynamodb:GetItem", get("Endpoints", tenantKey, ""), false},
 	{"control", "dynamodb:UpdateItem", set("EndpointHealth", healthKey, "scope", "held_until"), true},
 	{"control", "dynamodb:UpdateItem", set("EndpointHealth", healthKey, "scope", "state"), false},
+	{"control", "dynamodb:UpdateItem",
+		answering(set("EndpointHealth", healthKey, "scope", "held_until"), "ALL_NEW"), false},
 	{"control", "dynamodb:Query", on("Backlog", ofShard), false},
 
 	{"apikeys", "dynamodb:GetItem", get("ApiKeys", idOfKey, ""), true},

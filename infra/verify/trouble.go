@@ -104,12 +104,8 @@ func alarms(ctx context.Context, r *run) (string, error) {
 			return "", noRight("listing alarms", "cloudwatch:DescribeAlarms", err)
 		}
 		for _, a := range page.MetricAlarms {
-			// The template or CloudFormation names the stack's by its name and logical id, CloudFormation with a random
-			// part behind them. Others may begin alike.
 			name := aws.ToString(a.AlarmName)
-			parts := strings.Split(strings.TrimPrefix(name, r.Name+"-"), "-")
-			own := len(parts) <= 2 && strings.HasSuffix(parts[0], "Alarm")
-			if own && parts[0] != "RejectedEventsAlarm" {
+			if id := r.ofStack(name); id != "" && id != "RejectedEventsAlarm" {
 				on = append(on, name)
 			}
 		}
@@ -118,4 +114,14 @@ func alarms(ctx context.Context, r *run) (string, error) {
 		return "", fmt.Errorf("these are on: %s", strings.Join(on, ", "))
 	}
 	return "none of the stack's, apart from that on the event which the run had rejected", nil
+}
+
+// ofStack is the logical id of an alarm of the stack's; "" of another. The template or CloudFormation names the stack's
+// by its name and logical id, CloudFormation with a random part behind them. Others may begin alike.
+func (r *run) ofStack(name string) string {
+	parts := strings.Split(strings.TrimPrefix(name, r.Name+"-"), "-")
+	if len(parts) > 2 || !strings.HasSuffix(parts[0], "Alarm") {
+		return ""
+	}
+	return parts[0]
 }

@@ -43,6 +43,8 @@ type Config struct {
 
 	Alarms cloudwatch.DescribeAlarmsAPIClient // nil: the stack has none
 	Trails Trails                             // nil: there is no CloudTrail
+	Direct Invoker                            // with the caller's rights; nil: there is no Lambda
+	Bell   Bell                               // nil: no alarm is set off
 	// RemoveProbes removes the functions of Try that a run has left (Prober.Remove); nil: there is no Lambda.
 	RemoveProbes func(context.Context) error
 	// Try makes calls with the role of a function (Prober.Try); nil: no role is probed.
@@ -87,8 +89,10 @@ var steps = []struct {
 	{"first attempts come in time", inTime},
 	{"functions start fast", coldStarts},
 	{"each role does its own work and no other's", roles},
+	{"nothing is invoked past its queue", direct},
 	{"who calls as an operator is on record (CloudTrail)", proof},
 	{"no alarm is on", alarms},
+	{"an alarm tells its topic", ring},
 	{"the run's own things are gone", clearAway},
 }
 

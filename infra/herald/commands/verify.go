@@ -28,7 +28,8 @@ import (
 func verifyCommand(s setup) *cli.Command {
 	c := usage.Unplanned(command("verify", "prove the stack end to end, as tenants of its own; a report in Markdown",
 		s.on(runVerify),
-		&cli.BoolFlag{Name: "probe", Usage: "make a function with each role in turn, and try forbidden calls"}))
+		&cli.BoolFlag{Name: "probe", Usage: "make a function with each role in turn, and try forbidden calls"},
+		&cli.BoolFlag{Name: "alarm", Usage: "set an alarm of each topic off, which reaches those on call"}))
 	c.Description = "It raises the alarms of a stack that serves others: rejected events and, on a stack with a short\n" +
 		"schedule, deaths. Interrupted, it removes its remains when it is run again."
 	return c
@@ -64,6 +65,10 @@ func prove(ctx context.Context, c call, config verify.Config) error {
 	if !config.Local {
 		prober := verify.NewProber(c.stack.AWS, c.stack.Name)
 		config.RemoveProbes = prober.Remove
+		config.Direct = config.Client.Lambda
+		if c.line.Bool("alarm") {
+			config.Bell = cloudwatch.NewFromConfig(c.stack.AWS)
+		}
 		if c.line.Bool("probe") {
 			config.Try = prober.Try
 		}
