@@ -43,21 +43,22 @@ func runVerify(ctx context.Context, c call) error {
 	if err != nil {
 		return err
 	}
-	return removing(c, run.remove, prove(ctx, c, run.config))
+	return removing(c, run.remove, func() error { return prove(ctx, c, run.config) })
 }
 
-// removing ends the receiver after a run. Remains are told in any case.
-func removing(c call, remove func() error, run error) error {
+// removing runs, and removes the receiver after that. Remains are told in any case.
+func removing(c call, remove, run func() error) error {
+	broken := run()
 	err := remove()
 	if err == nil {
-		return run
+		return broken
 	}
-	err = c.stack.Explain("removing the receiver", err)
-	if run == nil {
-		return err
+	left := c.stack.Explain("removing the receiver", err)
+	if broken == nil {
+		return left
 	}
-	c.Say("%v", err)
-	return run
+	c.Say("%v", left)
+	return broken
 }
 
 // prove takes every step and prints the report.

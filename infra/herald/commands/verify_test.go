@@ -24,7 +24,7 @@ func TestRemoving_tellsWhatIsLeftInAnyCase(t *testing.T) {
 		var said bytes.Buffer
 		on := &terminal.Terminal{Err: &said}
 		c := call{Screen: terminal.Screen{Terminal: on}}
-		code := end(on, removing(c, func() error { return row.end }, row.run))
+		code := end(on, removing(c, func() error { return row.end }, func() error { return row.run }))
 		silent := &terminal.Terminal{Err: new(bytes.Buffer)}
 		if want := end(silent, errors.Join(row.run, row.end)); code != want {
 			t.Errorf("%s: exit code %d, want %d", name, code, want)
