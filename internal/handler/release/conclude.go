@@ -1,14 +1,11 @@
 package release
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/notice"
 )
 
 // Ends removes leases, circuits and numbers of tenants that a table need no longer keep (dynamo.Circuits).
@@ -18,17 +15,11 @@ type Ends interface {
 	ForgetSlow(ctx context.Context, tenantID string, until time.Time) error
 }
 
-// Bus takes notices for the owners of endpoints, and answers with one error for each (notice.Bus).
-type Bus interface {
-	Put(ctx context.Context, notices []notice.Notice) []error
-}
-
 // conclusions are the writes that end a run: results of searches, and notices to owners.
 type conclusions struct {
 	circuits circuitWriter
 	ends     Ends
-	// bus is nil where owners are told nothing.
-	bus      Bus
+	owners   teller
 	settings circuit.Settings
 	now      func() time.Time
 }
@@ -63,7 +54,7 @@ func (c conclusions) conclude(
 			return counts{}, c.ends.ForgetSlow(ctx, passed[n], slowUntil[passed[n]])
 		}},
 		step{"telling owners", len(all), func(n int) (counts, error) {
-			return c.tell(ctx, all[n])
+			return c.owners.tell(ctx, all[n])
 		}},
 	)
 }
@@ -106,40 +97,4 @@ func (c conclusions) finish(ctx context.Context, t trouble, searched time.Time) 
 		_, err = c.ends.Remove(ctx, was)
 	}
 	return err
-}
-
-// tell puts an endpoint's notices, and stores which ones the bus took. A notice that was refused, or could not be
-// stored, is put again by the next run.
-func (c conclusions) tell(ctx context.Context, to trouble) (did counts, refused error) {
-	owed := to.plan.Item.Owed()
-	if c.bus == nil || to.facts.Gone || len(owed) == 0 {
-		return did, nil
-	}
-	notices := make([]notice.Notice, len(owed))
-	for n, one := range owed {
-		notices[n] = notice.Of(to.endpoint, one)
-	}
-	// The bus may take some and refuse others.
-	var taken []circuit.Notice
-	for n, err := range c.bus.Put(ctx, notices) {
-		if err == nil {
-			taken = append(taken, owed[n])
-		}
-		refused = cmp.Or(refused, err)
-	}
-	did = counts{told: len(taken), untold: len(owed) - len(taken)}
-	stored := c.circuits.change(ctx, to.plan.Item, func(i circuit.Item) (circuit.Item, bool) {
-		return afterNotices(i, taken, c.now())
-	})
-	return did, errors.Join(refused, stored)
-}
-
-// afterNotices is the item after the bus has taken notices, and whether that changes it.
-func afterNotices(i circuit.Item, taken []circuit.Notice, now time.Time) (next circuit.Item, changed bool) {
-	for _, one := range taken {
-		after, news := i.Told(one, now)
-		i = after
-		changed = changed || news
-	}
-	return i, changed
 }

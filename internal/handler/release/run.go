@@ -3,8 +3,12 @@ package release
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"maps"
 	"slices"
 	"time"
+
+	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
 // ErrBlind is returned for a run that could not see its work.
@@ -18,9 +22,8 @@ var ErrBlind = errors.New("neither the endpoints in trouble nor the due deliveri
 func (h *Handler) Run(ctx context.Context) error {
 	began := h.Now()
 	until := h.until(ctx)
-	log := runLog{log: h.Log, metrics: h.Metrics}
 	var run counts
-	note := func(did counts) { run = log.add(ctx, run, did) }
+	note := func(did counts) { run = h.add(ctx, run, did) }
 
 	// Replay is woken first: it works for as long as this run does, and ends before the next.
 	note(failed("waking replay", h.Wake(ctx)))
@@ -36,12 +39,13 @@ func (h *Handler) Run(ctx context.Context) error {
 	share(ctx, h.Now, until, note,
 		work.due.send, work.due.bury, work.probes.send, work.recoveries.send, work.sweeps.goOn)
 
-	end := conclusions{circuits: circuits, ends: h.Circuits, bus: h.Bus, settings: h.Settings, now: h.Now}
+	owners := teller{bus: h.Bus, circuits: circuits, now: h.Now}
+	end := conclusions{circuits: circuits, ends: h.Circuits, owners: owners, settings: h.Settings, now: h.Now}
 	searches := slices.Concat(work.recoveries.searches, work.sweeps.searches)
 	note(end.conclude(ctx, troubles, searches, found.slowUntil))
 	note(work.due.unsent())
 
-	log.write(ctx, run, h.Now().Sub(began), found.blind)
+	runLog{log: h.Log, metrics: h.Metrics}.write(ctx, run, h.Now().Sub(began), found.blind)
 	if found.blind {
 		return ErrBlind
 	}
@@ -56,4 +60,17 @@ func (h *Handler) until(ctx context.Context) time.Time {
 		return now.Add(h.Settings.Run)
 	}
 	return deadline.Add(-deadline.Sub(now) / 10)
+}
+
+// add adds a piece of work to the counts of a run, and logs its faults at once, so that a run which is killed has told
+// them. Of the faults of each step, only the run's first goes to the log: a table that refuses everything would fill
+// it.
+func (h *Handler) add(ctx context.Context, run, did counts) counts {
+	for _, step := range slices.Sorted(maps.Keys(did.faults)) {
+		if _, known := run.faults[step]; !known {
+			h.Log.LogAttrs(ctx, slog.LevelError, "fault", telemetry.Cause(did.faults[step].first),
+				slog.String(telemetry.KeyAction, step), slog.String(telemetry.KeyFault, "ours"))
+		}
+	}
+	return run.plus(did)
 }

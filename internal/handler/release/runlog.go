@@ -3,30 +3,15 @@ package release
 import (
 	"context"
 	"log/slog"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// runLog writes the faults of a run as they come up, so that a run which is killed has told them, and a wide line with
-// the metrics at its end.
+// runLog writes a wide line and the metrics at the end of a run.
 type runLog struct {
 	log     *slog.Logger
 	metrics *telemetry.Metrics
-}
-
-// add adds a piece of work to the counts of a run. Of the faults of each step, only the run's first goes to the log: a
-// table that refuses everything would fill it.
-func (l runLog) add(ctx context.Context, run, did counts) counts {
-	for _, step := range slices.Sorted(maps.Keys(did.faults)) {
-		if _, known := run.faults[step]; !known {
-			l.log.LogAttrs(ctx, slog.LevelError, "fault", telemetry.Cause(did.faults[step].first),
-				slog.String(telemetry.KeyAction, step), slog.String(telemetry.KeyFault, "ours"))
-		}
-	}
-	return run.plus(did)
 }
 
 // write writes the wide line and the metrics of a run. A run that found nothing to do writes one metric, and one that
