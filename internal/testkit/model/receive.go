@@ -15,9 +15,12 @@ import (
 var errQueue = errors.New("ReceiptHandleIsInvalid")
 
 // Receive hands over at most ten messages, and none at the limit of messages in flight.
-func (q *Queue) Receive() (received []events.SQSMessage) {
+func (q *Queue) Receive() []events.SQSMessage { return q.receive(maxReceive, Visibility) }
+
+// receive hands over some messages, and hides them for a time.
+func (q *Queue) receive(most int, hidden time.Duration) (received []events.SQSMessage) {
 	q.advance()
-	for len(received) < maxReceive && q.inFlight < q.Limit {
+	for len(received) < min(most, maxReceive) && q.inFlight < q.Limit {
 		m := q.visible.pop()
 		if m == nil {
 			break
@@ -40,7 +43,7 @@ func (q *Queue) Receive() (received []events.SQSMessage) {
 		handed.Attributes = sqsevent.System(m.sentAt, m.receives) // handlers only read the shared ones
 		received = append(received, handed)
 		q.model.Received(q, handed, q.now()-m.visible)
-		q.hide(m, q.now()+Visibility)
+		q.hide(m, q.now()+hidden)
 	}
 	return received
 }

@@ -85,7 +85,10 @@ func (s Sender) Send(ctx context.Context, messages []queue.Outgoing) []error {
 	if len(messages) == 0 {
 		return nil
 	}
-	key := *messages[0].Attributes["delivery_id"].StringValue
+	key := "" // of an event
+	if id, found := messages[0].Attributes["delivery_id"]; found {
+		key = *id.StringValue
+	}
 	return s.many(ctx, "Send "+s.To.Name, key, len(messages), func(i int) { s.To.Send(messages[i]) })
 }
 
@@ -116,10 +119,16 @@ func (h Hider) ChangeVisibility(ctx context.Context, changes []queue.VisibilityC
 }
 
 // Keys returns it as the process calls it.
-func (p *Process) Keys() Keys { return Keys{p} }
+func (p *Process) Keys() Keys { return Keys{Process: p} }
+
+// OpeningKeys returns it as a process calls it that may open dead letters.
+func (p *Process) OpeningKeys() Keys { return Keys{p, true} }
 
 // Keys is KMS (deliver's secrets and the vault's data keys).
-type Keys struct{ *Process }
+type Keys struct {
+	*Process
+	opens bool // dead letters
+}
 
 // Open decrypts a signing secret: all are the same.
 func (k Keys) Open(ctx context.Context, id keyring.SecretID, _ []byte) (string, error) {
@@ -131,5 +140,10 @@ func (k Keys) Generate(ctx context.Context, _ map[string]string) (plain, wrapped
 	return make([]byte, 32), []byte("wrapped"), k.one(ctx, "KMS GenerateDataKey", "", func() {})
 }
 
-// Unwrap is refused: no function of the model may open dead letters.
-func (k Keys) Unwrap(context.Context, map[string]string, []byte) ([]byte, error) { return nil, errAWS }
+// Unwrap returns a data key, where the process may open dead letters.
+func (k Keys) Unwrap(ctx context.Context, _ map[string]string, _ []byte) (plain []byte, err error) {
+	if !k.opens {
+		return nil, errAWS
+	}
+	return make([]byte, 32), k.one(ctx, "KMS Decrypt", "", func() {})
+}
