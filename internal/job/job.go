@@ -82,6 +82,9 @@ type Progress struct {
 
 	// Since when a publishing job goes on behind the rejected events that it has passed. They are hidden from it.
 	HiddenSince time.Time `dynamodbav:"hidden_since,omitempty"`
+
+	// Until when a pass that broke off may have hidden rejected events. Before that, an empty queue is not the end.
+	HiddenUntil time.Time `dynamodbav:"hidden_until,omitempty"`
 }
 
 // MaxTries bounds the tries of a page with replays that fail, or that another replay holds. Each try is a minute after
@@ -212,7 +215,17 @@ func (j Job) WaitsFor(other Job, now time.Time) bool {
 	before := other.StartedAt.Compare(j.StartedAt)
 	first := other.State == Running && (before < 0 || before == 0 && other.ID < j.ID)
 	hides := other.Pages > 1 || other.Pages == 1 && other.State != Done
-	return first || hides && now.Sub(other.UpdatedAt) < HideFor
+	return first || hides && now.Sub(other.UpdatedAt) < HideFor || other.MayHide(now)
+}
+
+// MayHide reports whether events may be hidden that a pass had received before it broke off.
+func (p Progress) MayHide(now time.Time) bool { return now.Before(p.HiddenUntil) }
+
+// Passing is a job that begins a pass through rejected events, which ends at some time. It is stored before the pass:
+// if the pass breaks off, the events that it has received stay hidden, and nothing else tells of them.
+func (p Progress) Passing(end time.Time) Progress {
+	p.HiddenUntil = end.Add(HideFor)
+	return p
 }
 
 // Swept is the result of a run through rejected events.

@@ -93,7 +93,7 @@ func TestProgress_forgetsAndRepeatsNothing(t *testing.T) {
 }
 
 // A run goes on behind the last one. One that begins anew at the head of the queue meets refused events again.
-func TestProgress_Sweep_countsWhatAWayMeets(t *testing.T) {
+func TestProgress_Sweep_countsTheEventsOfPasses(t *testing.T) {
 	begun := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 	refused := func(ids ...string) (all []Failure) {
 		for _, id := range ids {
@@ -106,7 +106,7 @@ func TestProgress_Sweep_countsWhatAWayMeets(t *testing.T) {
 	want := Progress{Done: 4, Pages: 2, Refused: map[string]int{ReasonInvalidEvent: 3}, HiddenSince: begun}
 	if diff := cmp.Diff(want, p) + cmp.Diff(Page{Number: 1, Failures: refused("1", "2")}, page) +
 		cmp.Diff(Page{Number: 2, Failures: refused("3")}, second); diff != "" {
-		t.Errorf("on the way (-want +got)\n%s", diff)
+		t.Errorf("on (-want +got)\n%s", diff)
 	}
 	p, page = p.Sweep(Swept{Begun: begun.Add(14 * time.Minute), Published: 4, Refused: refused("2"), Complete: true})
 	want = Progress{
@@ -122,6 +122,20 @@ func TestProgress_Sweep_countsWhatAWayMeets(t *testing.T) {
 	p, page = p.Sweep(Swept{Begun: begun.Add(15 * time.Minute), Refused: make([]Failure, MaxFailures+1)})
 	if p.Refused[ReasonInvalidEvent] != MaxFailures+2 || len(page.Failures) != MaxFailures-1 {
 		t.Errorf("%v, of which %d more are listed", p.Refused, len(page.Failures))
+	}
+}
+
+// A pass that broke off may hide events for as long as SQS hides them. Until then, no other job begins.
+func TestProgress_MayHide_untilTheEventsOfAPassAreBack(t *testing.T) {
+	end := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	broke := Job{ID: "1", Act: Publish, State: Stopped, StartedAt: end, Progress: Progress{}.Passing(end)}
+	next := Job{ID: "2", Act: Publish, State: Running, StartedAt: end}
+	for after, want := range map[time.Duration]bool{0: true, HideFor - 1: true, HideFor: false} {
+		now := end.Add(after)
+		if broke.MayHide(now) != want || next.WaitsFor(broke, now) != want || next.MayHide(now) {
+			t.Errorf("%s later, events may be hidden: %t, another job waits: %t", after, broke.MayHide(now),
+				next.WaitsFor(broke, now))
+		}
 	}
 }
 

@@ -118,7 +118,9 @@ func (l causeList) name(ctx context.Context, causes []Cause) error {
 	endpoints, err := l.endpoints.named(ctx, keys)
 	for n, c := range causes {
 		if f, found := endpoints[c.EndpointID]; found {
-			causes[n].Host, causes[n].Description, causes[n].State = f.Endpoint.Host(), f.Endpoint.Description, f.State()
+			causes[n].Host = f.Endpoint.Host()
+			causes[n].Description = f.Endpoint.Description
+			causes[n].State = f.State()
 		}
 	}
 	return err

@@ -2,15 +2,16 @@ package replay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
@@ -21,21 +22,51 @@ var erasable = []struct {
 	count int
 }{{"api_keys", 2}, {"endpoints", 3}, {"deliveries", 400}, {"deliveries", 400}, {"deliveries", 400}, {"deliveries", 300}}
 
+// items are those of a tenant, as erasures find them (Erasure).
+type items struct {
+	takes time.Duration // a page
+	fails int           // the page that cannot be erased; 0: none
+	steps []string
+}
+
 // Page's place is the number of the page.
-func (w *world) Page(
+func (i *items) Page(
 	_ context.Context, tenantID, place string, dryRun bool,
 ) (kind string, count int, next string, err error) {
-	time.Sleep(w.takes)
-	n, _ := strconv.Atoi(place)
+	time.Sleep(i.takes)
+	n, _ := strconv.Atoi(place) // the first has no place
+	if n > 0 && n == i.fails {
+		return "", 0, "", errors.New("throttled")
+	}
 	if n+1 < len(erasable) {
 		next = strconv.Itoa(n + 1)
 	}
-	what := map[bool]string{true: "count ", false: "delete "}[dryRun]
-	err = w.step(what+tenantID+" "+strconv.Itoa(n), func() {})
-	return erasable[n].kind, erasable[n].count, next, err
+	what := map[bool]string{true: "count", false: "delete"}[dryRun]
+	i.steps = append(i.steps, fmt.Sprint(what, " ", tenantID, " ", n))
+	return erasable[n].kind, erasable[n].count, next, nil
 }
 
-const auditLine, sure = "audit erase  by ann", `"tenant_id":"acme","confirm":"acme"`
+// erase makes requests until nothing is left, and adds up their counts. It ends with the first fault.
+func (a *account) erase(fields string) (sum map[string]int, err error) {
+	a.Helper()
+	sum = map[string]int{}
+	for next := ""; ; {
+		answer, err := a.within(timeout, `{"action":"erase","operator":"ann",`+fields+next+`}`)
+		if err != nil {
+			return sum, err
+		}
+		part := testkit.Read[Erased](a.T, answer)
+		for kind, n := range part.Counts {
+			sum[kind] += n
+		}
+		if part.NextCursor == nil {
+			return sum, nil
+		}
+		next = `,"cursor":"` + *part.NextCursor + `"`
+	}
+}
+
+const sure, counted = `"tenant_id":"acme","confirm":"acme"`, `"tenant_id":"acme","dry_run":true`
 
 func TestHandler_erase_goesOnWhereTheLastRequestEnded(t *testing.T) {
 	pages := func(what string) (steps []string) {
@@ -44,50 +75,48 @@ func TestHandler_erase_goesOnWhereTheLastRequestEnded(t *testing.T) {
 		}
 		return steps
 	}
-	line, erased, counted := []string{auditLine}, pages("delete"), pages("count")
 	for name, row := range map[string]struct {
 		fields string
 		takes  time.Duration // a page
 		want   []string
+		audits int
 	}{
-		"a thousand at a time": {sure, 0, slices.Concat(line, erased[:5], line, erased[5:])},
-		"some seconds at a time": {
-			sure, eraseTime / 2, slices.Concat(line, erased[:2], line, erased[2:4], line, erased[4:], line),
-		},
-		"in a dry run": {`"tenant_id":"acme","dry_run":true`, 0, counted},
+		"a thousand at a time":   {sure, 0, pages("delete"), 2},
+		"some seconds at a time": {sure, eraseTime / 2, pages("delete"), 4},
+		"in a dry run":           {counted, 0, pages("count"), 0},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			w, sum := newStore(t, 0), map[string]int{}
-			w.takes = row.takes
-			for next := ""; ; {
-				function := testkit.ByAlias(w.handler().Function(), ForGood)
-				answer := testkit.Read[Erased](t, testkit.Ask(t, function, "erase", row.fields+next))
-				for kind, n := range answer.Counts {
-					sum[kind] += n
-				}
-				if answer.NextCursor == nil {
-					break
-				}
-				next = `,"cursor":"` + *answer.NextCursor + `"`
-			}
+		inAccount(t, func(a *account) {
+			a.items.takes = row.takes
+			sum, err := a.erase(row.fields)
 			counts := map[string]int{"api_keys": 2, "endpoints": 3, "deliveries": 1500, kindUnreadable: 0}
-			if diff := cmp.Diff(counts, sum) + cmp.Diff(row.want, w.steps); diff != "" {
-				t.Errorf("%s: counts, steps (-want +got):\n%s", name, diff)
+			if diff := cmp.Diff(counts, sum) + cmp.Diff(row.want, a.items.steps); diff != "" || err != nil {
+				t.Errorf("%s: %v, counts, pages (-want +got):\n%s", name, err, diff)
+			}
+			lines := slices.Repeat([]string{"audit erase  by ann"}, row.audits)
+			if diff := cmp.Diff(lines, a.steps, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s: steps (-want +got):\n%s", name, diff)
 			}
 		})
 	}
 }
 
 func TestHandler_erase_endsWithAFault(t *testing.T) {
-	unaudited, failing := newWorld(), newWorld()
-	unaudited.unaudited, failing.last = true, 3 // the second page
-	for w, want := range map[*world][]string{unaudited: nil, failing: {auditLine, "delete acme 0"}} {
-		got := testkit.Ask(t, testkit.ByAlias(w.handler().Function(), ForGood), "erase", sure)
-		if diff := cmp.Diff(want, w.steps); diff != "" || got != testkit.Internal {
-			t.Errorf("%s, steps (-want +got):\n%s", got, diff)
-		}
-	}
-	if !strings.Contains(failing.log.String(), `"results":{"api_keys":2}`) {
-		t.Errorf("what was erased is not in the log: %s", &failing.log)
+	for name, row := range map[string]struct {
+		given func(a *account)
+		want  []string
+	}{
+		"no line can be written": {func(a *account) { a.refuse("PutLogEvents") }, nil},
+		"the second page fails":  {func(a *account) { a.items.fails = 1 }, []string{"delete acme 0"}},
+	} {
+		inAccount(t, func(a *account) {
+			row.given(a)
+			_, err := a.erase(sure)
+			if diff := cmp.Diff(row.want, a.items.steps); diff != "" || err == nil || err.Error() != testkit.Internal {
+				t.Errorf("%s: %v, pages (-want +got):\n%s", name, err, diff)
+			}
+			if erased := strings.Contains(a.log.String(), `"results":{"api_keys":2}`); erased != (row.want != nil) {
+				t.Errorf("%s: the log has the erased items: %t", name, erased)
+			}
+		})
 	}
 }

@@ -5,12 +5,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/job"
-	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
 // unreadable is a message that was sealed whole, with these attributes: names and values.
@@ -32,31 +31,8 @@ func unreadable(t *testing.T, id string, attributes ...string) deadletter.Record
 	return r
 }
 
-// eraseAll erases acme by as many requests as it takes.
-func (w *world) eraseAll(t *testing.T, dryRun bool) (sum map[string]int, answer string) {
-	t.Helper()
-	sum, sure := map[string]int{}, `"tenant_id":"acme","confirm":"acme"`
-	if dryRun {
-		sure = `"tenant_id":"acme","dry_run":true`
-	}
-	for next := ""; ; {
-		answer = testkit.Ask(t, testkit.ByAlias(w.handler().Function(), ForGood), "erase", sure+next)
-		if answer == testkit.Internal {
-			return sum, answer
-		}
-		part := testkit.Read[Erased](t, answer)
-		for kind, n := range part.Counts {
-			sum[kind] += n
-		}
-		if part.NextCursor == nil {
-			return sum, answer
-		}
-		next = `,"cursor":"` + *part.NextCursor + `"`
-	}
-}
-
 func TestHandler_erase_findsUnreadableLettersByTheirSealedTenant(t *testing.T) {
-	for _, dryRun := range []bool{true, false} {
+	for fields, dryRun := range map[string]bool{sure: false, counted: true} {
 		changed := unreadable(t, "changed", "tenant_id", "acme")
 		changed.Sealed.Attributes = []byte("changed")
 		letters := []deadletter.Record{
@@ -67,57 +43,86 @@ func TestHandler_erase_findsUnreadableLettersByTheirSealedTenant(t *testing.T) {
 		for n := range 2 * openedAtOnce {
 			letters = append(letters, unreadable(t, strconv.Itoa(n), "version", "9", "tenant_id", "acme"))
 		}
-		w, left := newWorld(letters...), others
-		if dryRun {
-			left = len(letters)
-		}
-		if sum, _ := w.eraseAll(t, dryRun); sum[kindUnreadable] != 2*openedAtOnce || len(w.letters) != left {
-			t.Errorf("dry run %t: %v, %d letters are left, want %d", dryRun, sum, len(w.letters), left)
-		}
-		for _, l := range letters[:others] {
-			if _, there := w.letters[l.DeliveryID]; !there {
-				t.Errorf("dry run %t: %s is gone", dryRun, l.DeliveryID)
+		inAccount(t, func(a *account) {
+			a.put(letters...)
+			left := others
+			if dryRun {
+				left = len(letters)
 			}
-		}
-		if !strings.Contains(w.log.String(), "unreadable_changed") {
-			t.Errorf("what does not open is not in the log: %s", &w.log)
-		}
+			if sum, err := a.erase(fields); sum[kindUnreadable] != 2*openedAtOnce || len(a.Letters) != left || err != nil {
+				t.Errorf("dry run %t: %v, %v, %d letters are left, want %d", dryRun, sum, err, len(a.Letters), left)
+			}
+			for _, l := range letters[:others] {
+				if _, there := a.Letters[l.DeliveryID]; !there {
+					t.Errorf("dry run %t: %s is gone", dryRun, l.DeliveryID)
+				}
+			}
+			if !strings.Contains(a.log.String(), "unreadable_changed") {
+				t.Errorf("the letter that does not open is not in the log: %s", &a.log)
+			}
+		})
 	}
 }
 
-// A letter that cannot be read now may be the tenant's: the request fails, and is made again.
-func TestHandler_erase_endsWhereAnUnreadableLetterCannotBeRead(t *testing.T) {
-	broken := unreadable(t, "broken", "tenant_id", "acme")
-	broken.DeliveryID = "broken"
-	w := newWorld(broken, unreadable(t, "ours", "tenant_id", "acme"))
-	if _, answer := w.eraseAll(t, false); answer != testkit.Internal || len(w.letters) != 2 {
-		t.Errorf("%s, %d letters are left", answer, len(w.letters))
+// A letter that cannot be read now may be the tenant's: whatever call fails, the request fails or erases it, and the
+// request that is made again erases all.
+func TestHandler_erase_leavesNothingWhateverCallFails(t *testing.T) {
+	for _, v := range model.Faults() {
+		for n := 1; ; n++ {
+			reached := false
+			inAccount(t, func(a *account) {
+				a.put(unreadable(t, "1", "tenant_id", "acme"), unreadable(t, "2", "tenant_id", "acme"))
+				a.fault(n, v)
+				_, err := a.erase(sure)
+				if len(a.Letters) > 0 && err == nil && v != model.Late {
+					t.Errorf("call %d is %s: %d letters are left by requests without a fault", n, v, len(a.Letters))
+				}
+				reached = a.heal(n)
+				if _, err := a.erase(sure); len(a.Letters) > 0 || err != nil {
+					t.Errorf("call %d is %s: then %v, %d letters are left", n, v, err, len(a.Letters))
+				}
+			})
+			if !reached {
+				break
+			}
+		}
 	}
 }
 
 // A search for few among many goes on where the last page ended: one that read all would outlive its invocation.
 func TestPagesOfDeadLettersReadABoundedNumber(t *testing.T) {
-	const most = readsAtOnce * lettersRead
-	synctest.Test(t, func(t *testing.T) {
-		w := newStore(t, most+5)
-		for n, id := range w.order {
-			r := w.letters[id]
-			if r.Reason = delivery.ReasonConnect; n == most+2 {
-				r.Reason = delivery.ReasonTimeout
-			}
-			w.letters[id] = r
+	const most = readsAtOnce * 500 // letters in a read of the model
+	inLetters(t, most+5, func(a *account) {
+		for n, id := range a.order {
+			a.change(id, func(r *deadletter.Record) {
+				r.Reason = delivery.ReasonConnect
+				if n == most+2 {
+					r.Reason = delivery.ReasonTimeout
+				}
+			})
 		}
 		selected := strings.Replace(startReplay, `"tenant_id":"acme"`, `"status":"dead","reason":"timeout"`, 1)
-		counted := ask[Survey](t, w, selected+`,"dry_run":true}`)
-		if ask[Survey](t, w, selected+`}`); counted.Selected != 1 || !counted.Complete {
+		pages := func(of string) {
+			t.Helper()
+			if a.lists < 2 {
+				t.Errorf("%s reads all letters in %d page", of, a.lists)
+			}
+			a.lists = 0
+		}
+		counted := ask[Survey](a, selected+`,"dry_run":true}`)
+		if counted.Selected != 1 || !counted.Complete {
 			t.Errorf("counted %+v", counted)
 		}
-		if done, minutes := w.finish(t, "t"); done.Done != 1 || done.State != job.Done || minutes > 2 {
+		pages("a preview")
+		ask[Survey](a, selected+`}`)
+		a.lists = 0
+		if done, minutes := a.finish("t"); done.Done != 1 || done.State != job.Done || minutes > 2 {
 			t.Errorf("after %d minutes %+v", minutes, done)
 		}
-		w.eraseAll(t, true)
-		if w.longest > most {
-			t.Errorf("a page read %d letters, want %d at most", w.longest, most)
+		pages("a job")
+		if _, err := a.erase(`"tenant_id":"acme","dry_run":true`); err != nil {
+			t.Fatal(err)
 		}
+		pages("an erasure")
 	})
 }

@@ -12,7 +12,7 @@ import (
 // eventPasses works off a job that publishes rejected events. A queue has no pages: each turn is a pass through the
 // queue, and the job is done when a pass has met the queue's end.
 type eventPasses struct {
-	jobs      ListedJobs
+	jobs      workedJobs
 	events    eventQueue
 	publisher publisher
 	now       func() time.Time
@@ -44,29 +44,24 @@ func (p eventPasses) mayRun(ctx context.Context, running []job.Job) ([]job.Job, 
 // has passed stay hidden, so that the next invocation goes on behind them.
 func (p eventPasses) advance(ctx context.Context, s shift, j job.Job) (job.Job, job.Page, error) {
 	begun := p.now()
-	all, complete, err := p.events.pass(ctx, sweep{
-		selects: func(e rejected.Event) bool { return e.Selected(j.Selector) },
-		hide:    job.HideFor,
-		most:    maxSwept,
-		act: func(ctx context.Context, events []rejected.Event) []outcome {
-			// Refused events wait for no pace, or many of them would keep the pass from the queue's end.
-			if s.pace.wait(ctx, len(events)) {
-				return p.publisher.publish(ctx, s.audit, j, events)
-			}
-			return outcomes(resultNotStarted, "", events...)
-		},
-	})
-	// Events that could not be sent are tried again by the next passes, which end the job only when tries are used up.
+	passing, leased, err := p.begin(ctx, s, j)
+	if err != nil || !leased {
+		return j, job.Page{}, err
+	}
+	all, end, err := p.events.pass(ctx, p.sweep(s, j))
 	count := countOutcomes(all)
+	// Events that could not be sent are tried again by the next passes, which end the job only when tries are used up.
 	if count.failed > 0 {
 		j.Tries++
-		complete = complete && j.Tries >= job.MaxTries
 	}
-	shown := all
+	complete := end && !j.MayHide(p.now()) && (count.failed == 0 || j.Tries >= job.MaxTries)
+	back := all
 	if !complete {
-		shown = slices.DeleteFunc(all, outcome.stays)
+		back = slices.DeleteFunc(slices.Clone(all), outcome.stays)
 	}
-	p.events.restore(ctx, shown)
+	if !p.events.restore(ctx, back) || err != nil {
+		j.HiddenUntil = passing.HiddenUntil
+	}
 	progress, page := j.Sweep(job.Swept{
 		Begun: begun, Published: count.published, Refused: count.refused, Complete: complete,
 	})
@@ -75,6 +70,29 @@ func (p eventPasses) advance(ctx context.Context, s shift, j job.Job) (job.Job, 
 		j.Failed = map[string]int{reasonNotSent: count.failed}
 	}
 	return j, page, err
+}
+
+// begin stores that a pass begins. A pass that breaks off leaves its events hidden, too, and has stored nothing of
+// them. So it is stored before until when that may be, and an empty queue is not taken for its end until then.
+func (p eventPasses) begin(ctx context.Context, s shift, j job.Job) (begun job.Job, leased bool, err error) {
+	j.Progress = j.Passing(p.now().Add(lease))
+	return p.jobs.Advance(ctx, j, s.worker)
+}
+
+// sweep publishes the events that a job selects. Refused events wait for no pace, or many of them would keep the pass
+// from the queue's end.
+func (p eventPasses) sweep(s shift, j job.Job) sweep {
+	return sweep{
+		selects: func(e rejected.Event) bool { return e.Selected(j.Selector) },
+		hide:    job.HideFor,
+		most:    maxSwept,
+		act: func(ctx context.Context, events []rejected.Event) []outcome {
+			if s.pace.wait(ctx, len(events)) {
+				return p.publisher.publish(ctx, s.audit, j, events)
+			}
+			return outcomes(resultNotStarted, "", events...)
+		},
+	}
 }
 
 // passCount has the numbers of a pass, and the events that it refused.

@@ -44,32 +44,31 @@ func TestHandler_deletesForGoodOnlyByItsAlias(t *testing.T) {
 		for _, behind := range []string{
 			"", ":live", ":$LATEST", ":7", ":Delete", ":deletes", ":delete:delete", "-delete", "none", ":delete",
 		} {
-			w := newWorld(deadLetter(t, nil))
-			w.rejected = []rejected.Event{{MessageID: "m1", Body: good}}
-			w.jobs["job_purges"] = job.Job{ID: "job_purges", Act: job.Purge, State: job.Running}
-			w.jobs["job_purged"] = job.Job{ID: "job_purged", Act: job.Purge, State: job.Stopped}
-			w.jobs["job_replays"] = job.Job{ID: "job_replays", Act: job.Replay, State: job.Stopped}
-			before := maps.Clone(w.jobs)
-			ctx := named(t.Context(), behind)
-			if behind == "none" {
-				ctx = context.WithoutCancel(t.Context()) // no Lambda
-			}
-			out, err := w.handler().Function().Invoke(ctx, []byte(request))
-			if err != nil {
-				t.Fatal(err)
-			}
-			refused := testkit.Refusal(t, string(out)) == "alias_required action"
-			if refused != (forGood && behind != ":"+ForGood) {
-				t.Errorf("%s to replay%s: %s", request, behind, out)
-			}
-			if refused && (len(w.steps) > 0 || w.letters[deliveryID].Status != deadletter.Dead || !maps.EqualFunc(before, w.jobs,
-				func(a, b job.Job) bool { return a.State == b.State })) {
-				t.Errorf("%s to replay%s was refused, and did %v", request, behind, w.steps)
-			}
+			inAccount(t, func(a *account) {
+				a.put(deadLetter(t, nil))
+				a.reject(rejected.Event{MessageID: "m1", Body: good})
+				a.start(job.Job{ID: "job_purges", Act: job.Purge, State: job.Running})
+				a.start(job.Job{ID: "job_purged", Act: job.Purge, State: job.Stopped})
+				a.start(job.Job{ID: "job_replays", Act: job.Replay, State: job.Stopped})
+				before := maps.Clone(a.Jobs)
+				ctx := named(a.Context(), behind)
+				if behind == "none" {
+					ctx = context.WithoutCancel(a.Context()) // no Lambda
+				}
+				out, err := a.handler(a.Process("replay")).Function().Invoke(ctx, []byte(request))
+				refused := err == nil && testkit.Refusal(t, string(out)) == "alias_required action"
+				if refused != (forGood && behind != ":"+ForGood) {
+					t.Errorf("%s to replay%s: %s, %v", request, behind, out, err)
+				}
+				if refused && (len(a.steps) > 0 || a.Letters[deliveryID].Status != deadletter.Dead ||
+					!cmp.Equal(before, a.Jobs) || a.rejected.Stored() != 1) {
+					t.Errorf("%s to replay%s was refused, and did %v", request, behind, a.steps)
+				}
+			})
 		}
 	}
 	slices.Sort(tried)
-	there := slices.Sorted(maps.Keys(newWorld().handler().Function().Actions))
+	there := slices.Sorted(maps.Keys((&Handler{}).Function().Actions))
 	if diff := cmp.Diff(there, slices.Compact(tried)); diff != "" {
 		t.Errorf("actions tried (-there are +tried):\n%s", diff)
 	}

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -18,7 +17,10 @@ func TestHandler_namesTheFieldAtFault(t *testing.T) {
 	const publish, discard = `rejected_events"`, `discard_rejected_events"`
 	const start, span = `start_job","act":`, `"since":"2026-01-02T00:00:00Z","until":"2026-01-01T00:00:00Z"`
 	const erase, erased = `erase","tenant_id":`, `erase","tenant_id":"acme","confirm":"acme"`
-	dryRun := ask[Erased](t, newWorld(), `{"operator":"ann","action":"`+erase+`"acme","dry_run":true}`)
+	var dryRun Erased
+	inAccount(t, func(a *account) {
+		dryRun = ask[Erased](a, `{"operator":"ann","action":"`+erase+`"acme","dry_run":true}`)
+	})
 	for fields, field := range map[string]string{
 		`deliveries","delivery_ids":[]`:                                       "delivery_ids",
 		`purge","confirm":true,"delivery_ids":[]`:                             "delivery_ids",
@@ -57,19 +59,18 @@ func TestHandler_namesTheFieldAtFault(t *testing.T) {
 		erased + `,"cursor":"` + *dryRun.NextCursor + `"`:                     "cursor",
 		erase + `"acme","dry_run":true,"cursor":"bm90IGEgY3Vyc29yIGF0IGFsbA"`: "cursor",
 	} {
-		w := newWorld(deadLetter(t, nil))
-		w.rejected = []rejected.Event{{MessageID: "1", EventID: "evt_1", Body: "{}"}}
-		got := w.refused(t, `{"operator":"ann","action":"`+fields+`}`)
-		if !strings.HasSuffix(got, " "+field) || len(w.steps)+len(w.jobs) > 0 || len(w.rejected) != 1 {
-			t.Errorf("%s is refused with %q, want field %s; did %v", fields, got, field, w.steps)
-		}
+		inAccount(t, func(a *account) {
+			a.put(deadLetter(t, nil))
+			a.reject(rejected.Event{MessageID: "1", EventID: "evt_1", Body: "{}"})
+			got := a.refused(`{"operator":"ann","action":"` + fields + `}`)
+			if !strings.HasSuffix(got, " "+field) || len(a.steps)+len(a.Jobs) > 0 || a.rejected.Visible() != 1 {
+				t.Errorf("%s is refused with %q, want field %s; did %v", fields, got, field, a.steps)
+			}
+		})
 	}
 }
 
 func TestHandler_Function_startsNothingThatTimeDoesNotReach(t *testing.T) {
-	w := newWorld(deadLetter(t, nil))
-	ctx, cancel := context.WithTimeout(t.Context(), reserve-time.Second)
-	defer cancel()
 	id, notStarted := `"`+deliveryID+`"`, `"delivery_id":"`+deliveryID+`","result":"not_started"`
 	for request, want := range map[string]string{
 		`{"action":"deliveries","operator":"ann","delivery_ids":[` + id + `]}`:           notStarted,
@@ -77,37 +78,47 @@ func TestHandler_Function_startsNothingThatTimeDoesNotReach(t *testing.T) {
 		`{"action":"rejected_events","operator":"ann","message_ids":["7"]}`: `"message_id":"7",` +
 			`"event_id":"","result":"not_started"`,
 	} {
-		if got := w.invoke(ctx, t, request); !strings.Contains(got, want) || len(w.steps) > 0 {
-			t.Errorf("%s: %s, and %v", request, got, w.steps)
-		}
+		inAccount(t, func(a *account) {
+			a.put(deadLetter(t, nil))
+			got, err := a.within(reserve-time.Second, request)
+			if !strings.Contains(got, want) || err != nil || len(a.steps) > 0 {
+				t.Errorf("%s: %s, %v, and %v", request, got, err, a.steps)
+			}
+		})
 	}
 }
 
 func TestHandler_leavesAnotherTenantsDeadLetters(t *testing.T) {
 	for _, fields := range []string{`deliveries"`, `purge","confirm":true`} {
-		w := newWorld(deadLetter(t, nil))
-		request := `{"operator":"ann","tenant_id":"other","delivery_ids":["` + deliveryID + `"],"action":"` + fields + "}"
-		got := ask[Results](t, w, request).Data
-		if diff := cmp.Diff([]Result{{deliveryID, "refused", "tenant_mismatch"}}, got); diff != "" || len(w.steps) > 0 {
-			t.Errorf("%s did %v (-want +got):\n%s", fields, w.steps, diff)
-		}
+		inAccount(t, func(a *account) {
+			a.put(deadLetter(t, nil))
+			request := `{"operator":"ann","tenant_id":"other","delivery_ids":["` + deliveryID + `"],"action":"` + fields + "}"
+			got := ask[Results](a, request).Data
+			if diff := cmp.Diff([]Result{{deliveryID, "refused", "tenant_mismatch"}}, got); diff != "" || len(a.steps) > 0 {
+				t.Errorf("%s did %v (-want +got):\n%s", fields, a.steps, diff)
+			}
+		})
 	}
 }
 
 func TestHandler_purge_isForGood(t *testing.T) {
-	w := newWorld(deadLetter(t, nil))
-	request := fmt.Sprintf(`{"action":"purge","operator":"ann","delivery_ids":["%s","msg_2","%[1]s"],"confirm":true}`,
-		deliveryID)
-	for _, want := range []string{"purged", "not_found"} {
-		got := ask[Results](t, w, request).Data
-		if diff := cmp.Diff([]Result{{deliveryID, want, ""}, {"msg_2", "not_found", ""}}, got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
+	inAccount(t, func(a *account) {
+		l := deadLetter(t, nil)
+		a.put(l)
+		a.States[deliveryID] = delivery.Record{Ref: l.Ref, State: delivery.Dead, Attempts: l.Attempts}
+		request := fmt.Sprintf(`{"action":"purge","operator":"ann","delivery_ids":["%s","msg_2","%[1]s"],"confirm":true}`,
+			deliveryID)
+		for _, want := range []string{"purged", "not_found"} {
+			got := ask[Results](a, request).Data
+			if diff := cmp.Diff([]Result{{deliveryID, want, ""}, {"msg_2", "not_found", ""}}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
 		}
-	}
-	steps := []string{
-		"audit purge " + deliveryID + " by ann", "purge " + deliveryID, "write " + deliveryID + " " + string(delivery.Purged),
-	}
-	if diff := cmp.Diff(steps, w.steps); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
+		steps := []string{
+			"audit purge " + deliveryID + " by ann", "Write DeadLetters " + deliveryID, "Write Deliveries " + deliveryID,
+		}
+		if diff := cmp.Diff(steps, a.steps); diff != "" || a.States[deliveryID].State != delivery.Purged {
+			t.Errorf("the delivery is %s, steps (-want +got):\n%s", a.States[deliveryID].State, diff)
+		}
+	})
 }

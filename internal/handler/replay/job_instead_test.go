@@ -3,7 +3,6 @@ package replay
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -14,14 +13,14 @@ import (
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
 
-// instead is the refusal of a request, and the request for a job that it shows.
-func instead(t *testing.T, w *world, request string) (refusal operator.Refusal, shown string) {
-	t.Helper()
+// instead returns the refusal of a request, and the request for a job that it shows.
+func (a *account) instead(request string) (refusal operator.Refusal, shown string) {
+	a.Helper()
 	var answer struct {
 		Error operator.Refusal `json:"error"`
 	}
-	if err := json.Unmarshal([]byte(w.ask(t, request)), &answer); err != nil {
-		t.Fatal(err)
+	if err := json.Unmarshal([]byte(a.ask(request)), &answer); err != nil {
+		a.Fatal(err)
 	}
 	_, shown, _ = strings.Cut(answer.Error.Message, ": ask ")
 	return answer.Error, shown
@@ -43,15 +42,17 @@ func TestHandler_answersWithTheJobThatReplacesAnAct(t *testing.T) {
 		all + `,"message_ids":[]`: publish,
 		`"action":"endpoint","endpoint_id":"e\" : ask \u001b"`: replay + `"endpoint_id":"e\" : ask \u001b"}`,
 	} {
-		w := newWorld(deaths(t, 3)...)
-		w.rejected = []rejected.Event{{MessageID: "1", EventID: "evt_1", Body: good}}
-		refusal, shown := instead(t, w, `{"operator":"ann",`+request+`}`)
-		if diff := cmp.Diff(want, shown); diff != "" || refusal.Code != "job_instead" {
-			t.Errorf("%s: %+v, shown (-want +got)\n%s", request, refusal, diff)
-		}
-		if len(w.steps)+len(w.jobs) > 0 || w.calls > 0 || len(w.rejected) != 1 {
-			t.Errorf("%s did %v in %d calls, %d events are left", request, w.steps, w.calls, len(w.rejected))
-		}
+		inAccount(t, func(a *account) {
+			a.put(deaths(t, 3)...)
+			a.reject(rejected.Event{MessageID: "1", EventID: "evt_1", Body: good})
+			refusal, shown := a.instead(`{"operator":"ann",` + request + `}`)
+			if diff := cmp.Diff(want, shown); diff != "" || refusal.Code != "job_instead" {
+				t.Errorf("%s: %+v, shown (-want +got)\n%s", request, refusal, diff)
+			}
+			if diff := cmp.Diff(map[string]int{"answer": 1}, a.calls); diff != "" {
+				t.Errorf("%s made calls (-want +got)\n%s", request, diff)
+			}
+		})
 	}
 }
 
@@ -60,14 +61,13 @@ func TestHandler_answersWithAJobThatDoesTheAct(t *testing.T) {
 	for request, want := range map[string]int{
 		`"action":"endpoint","endpoint_id":"webhook_1","tenant_id":"acme"`: 3, `"action":"rejected_events","all":true`: 1,
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			w, events := newStore(t, 3), []rejected.Event{{MessageID: "1", EventID: "evt_1", Body: good, SentAt: at}}
-			_, shown := instead(t, w, `{"operator":"ann",`+request+`}`)
-			w.rejected = events
-			ask[Survey](t, w, `{"operator":"ann","token":"t",`+strings.TrimPrefix(shown, "{"))
-			w.rejected = events
+		inLetters(t, 3, func(a *account) {
+			a.reject(rejected.Event{MessageID: "1", EventID: "evt_1", Body: good})
+			time.Sleep(time.Second)
+			_, shown := a.instead(`{"operator":"ann",` + request + `}`)
+			ask[Survey](a, `{"operator":"ann","token":"t",`+strings.TrimPrefix(shown, "{"))
 			time.Sleep(job.LooksOver)
-			if done, _ := w.finish(t, "t"); done.Done != want || done.State != job.Done {
+			if done, _ := a.finish("t"); done.Done != want || done.State != job.Done {
 				t.Errorf("%s: %+v", shown, done)
 			}
 		})

@@ -99,7 +99,8 @@ func (r run) refusalToPurge(d deadletter.Record) string {
 
 // isClaimed reports whether a replay of the dead letter is running. A claim that has grown stale is free again.
 func (r run) isClaimed(d deadletter.Record) bool {
-	return d.Status == deadletter.Replaying && r.now.Sub(d.UpdatedAt) < deadletter.StaleClaim
+	_, _, free := d.Claim(r.now)
+	return d.Status == deadletter.Replaying && !free
 }
 
 // isLater reports whether a dead letter has died since the job began, which selected it before.

@@ -2,98 +2,53 @@ package replay
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/handler/inspect"
 	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/rejected"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
-// hiding is EventsDeadLetterQueue as SQS keeps it: received messages are hidden from all until a time.
-type hiding struct {
-	mu     sync.Mutex
-	events []rejected.Event
-	until  map[string]time.Time // by message
-}
-
-func (q *hiding) Receive(ctx context.Context, most int, hidden time.Duration) (some []rejected.Event, err error) {
-	time.Sleep(20 * time.Millisecond)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, e := range q.events {
-		if len(some) < min(most, 10) && !time.Now().Before(q.until[e.MessageID]) {
-			q.until[e.MessageID] = time.Now().Add(hidden)
-			some = append(some, e)
-		}
-	}
-	return some, nil
-}
-
-func (q *hiding) Restore(_ context.Context, events []rejected.Event) error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, e := range events {
-		q.until[e.MessageID] = time.Time{}
-	}
-	return nil
-}
-
-func (q *hiding) Delete(_ context.Context, gone rejected.Event) error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	var left []rejected.Event
-	for _, e := range q.events {
-		if e.MessageID != gone.MessageID {
-			left = append(left, e)
-		}
-	}
-	q.events = left
-	return nil
-}
-
-// broken is the queue of a look that dies before it restores anything.
-type broken struct{ *hiding }
-
-func (broken) Restore(context.Context, []rejected.Event) error { return errAWS }
-
 // An operator who may look alone looks without a pause, many times at once, from before a job was started until it is
-// done. The job publishes every event.
+// done. Each look may die before it restores anything. The job publishes every event.
 func TestLooksHideNothingFromAJobThatPublishes(t *testing.T) {
 	const events = 60
 	for name, looks := range map[string]int{"one after the other": 1, "eight at once": 8} {
 		for _, dies := range []bool{false, true} {
-			synctest.Test(t, func(t *testing.T) {
-				w, q := newStore(t, 0), &hiding{until: map[string]time.Time{}}
+			inLetters(t, 0, func(a *account) {
 				for n := range events {
-					q.events = append(q.events, rejected.Event{MessageID: strconv.Itoa(n), EventID: "e" + strconv.Itoa(n), Body: good,
-						SentAt: at, Reason: "not_processed"})
+					id := strconv.Itoa(n)
+					a.reject(rejected.Event{MessageID: id, EventID: "e" + id, Body: good, Reason: "not_processed"})
 				}
-				w.queue = q
-				var seen inspect.Rejected = q
-				if dies {
-					seen = broken{q}
+				a.verdict = func(c *model.Call) model.Verdict {
+					if strings.HasPrefix(c.Name, "Receive") {
+						time.Sleep(20 * time.Millisecond)
+					}
+					if dies && c.Process.Name == "inspect" && strings.HasPrefix(c.Name, "ChangeVisibility") {
+						return model.Crashed
+					}
+					return model.Done
 				}
-				ctx, stop := context.WithCancel(t.Context())
+				ctx, stop := context.WithCancel(a.Context())
 				var wg sync.WaitGroup
 				for range looks {
-					wg.Go(func() { look(ctx, w, seen) })
+					wg.Go(func() { a.look(ctx) })
 				}
 				time.Sleep(7 * time.Second)
-				ask[Survey](t, w, strings.Replace(startReplay, "replay", "publish", 1)+`}`)
-				done, minutes := w.finish(t, "t")
+				ask[Survey](a, startPublish+`}`)
+				done, minutes := a.finish("t")
 				stop()
 				wg.Wait()
-				if len(q.events) > 0 || done.Done != events || done.State != job.Done || minutes > 3 {
-					t.Errorf("%s, each dies: %t: %d events are left, after %d minutes: %+v", name, dies, len(q.events), minutes, done)
+				if a.rejected.Stored() > 0 || done.Done != events || done.State != job.Done || minutes > 3 {
+					what := fmt.Sprintf("%s, each dies: %t", name, dies)
+					t.Errorf("%s: %d events are left, after %d minutes: %+v", what, a.rejected.Stored(), minutes, done)
 				}
 			})
 		}
@@ -101,21 +56,16 @@ func TestLooksHideNothingFromAJobThatPublishes(t *testing.T) {
 }
 
 // look asks inspect for rejected events until its context ends.
-func look(ctx context.Context, w *world, queue inspect.Rejected) {
-	h := &inspect.Handler{
-		Rejected: queue, Jobs: looked{w}, Audit: w, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-	}
+func (a *account) look(ctx context.Context) {
 	for ctx.Err() == nil {
+		p := a.Process("inspect")
+		h := &inspect.Handler{
+			Rejected: rejected.Queue{Client: p.Polled(a.rejected)}, Jobs: p.Jobs(), Audit: p.Audit(),
+			Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		}
 		_, _ = h.Function().Invoke(ctx, []byte(`{"action":"rejected_events","operator":"eve","tenant_id":"none"}`))
 		time.Sleep(10 * time.Millisecond)
 	}
-}
-
-// looked is the jobs as inspect reads them.
-type looked struct{ *world }
-
-func (looked) Pages(context.Context, string, int, int) (pages []job.Page, more bool, err error) {
-	return nil, false, nil
 }
 
 // An event that a look hid before the job was stopped, or while it was, is back before the job goes on.
@@ -123,23 +73,22 @@ func TestHandler_workJobs_beginsToPublishWhenLooksAreOver(t *testing.T) {
 	if rejected.LookTime+rejected.Glance+10*time.Second > job.LooksOver { // and a margin for reads and clocks
 		t.Errorf("looks last %s and hide for %s, jobs begin after %s", rejected.LookTime, rejected.Glance, job.LooksOver)
 	}
-	synctest.Test(t, func(t *testing.T) {
-		w := newStore(t, 0)
+	inLetters(t, 0, func(a *account) {
 		begun := func(want bool) {
 			t.Helper()
-			w.wake(t)
-			if begun := w.jobs[job.ID("t")].Pages > 0; begun != want {
-				t.Errorf("begun: %t, %s after the start", begun, time.Since(w.jobs[job.ID("t")].RunsFrom))
+			a.wake()
+			if begun := a.token("t").Progress.Pages > 0; begun != want {
+				t.Errorf("begun: %t, %s after the start", begun, time.Since(a.token("t").RunsFrom))
 			}
 		}
-		ask[Survey](t, w, strings.Replace(startReplay, "replay", "publish", 1)+`}`)
+		ask[Survey](a, startPublish+`}`)
 		begun(false)
-		time.Sleep(job.LooksOver - time.Millisecond)
+		time.Sleep(job.LooksOver - time.Since(a.token("t").RunsFrom) - time.Millisecond)
 		begun(false)
 		change := `_job","operator":"ann","job_id":"` + job.ID("t") + `"}`
-		w.ask(t, `{"action":"stop`+change)
+		a.ask(`{"action":"stop` + change)
 		time.Sleep(time.Hour)
-		w.ask(t, `{"action":"resume`+change)
+		a.ask(`{"action":"resume` + change)
 		begun(false)
 		time.Sleep(job.LooksOver)
 		begun(true)

@@ -33,6 +33,9 @@ func (p *pace) wait(ctx context.Context, n int) bool {
 	return !outOfTime(ctx)
 }
 
+// lease is longer than an invocation, so that the worker of a job is alone.
+const lease = time.Minute
+
 // shift is one invocation's work on jobs.
 type shift struct {
 	// The name under which the invocation leases jobs. Each invocation has another.

@@ -127,6 +127,12 @@ type LeasedJobs interface {
 	Leave(ctx context.Context, id, worker string) error
 }
 
+// workedJobs is the table Jobs without the operators' part.
+type workedJobs interface {
+	ListedJobs
+	LeasedJobs
+}
+
 // Jobs is the table Jobs (dynamo.Jobs). Each worker holds a part of it.
 type Jobs interface {
 	OrderedJobs

@@ -122,15 +122,18 @@ func (q eventQueue) pass(ctx context.Context, s sweep) (all []outcome, complete 
 	return all, false, nil
 }
 
-// restore returns the events that have not left their queue, so that they are not hidden any longer.
-func (q eventQueue) restore(ctx context.Context, all []outcome) {
+// restore returns the events that have not left their queue, so that they are not hidden any longer. It reports whether
+// all of them are back.
+func (q eventQueue) restore(ctx context.Context, all []outcome) bool {
 	var events []rejected.Event
 	for _, o := range all {
 		if !o.gone() {
 			events = append(events, o.Event)
 		}
 	}
-	if err := q.queue.Restore(ctx, events); err != nil {
+	err := q.queue.Restore(ctx, events)
+	if err != nil {
 		q.log.WarnContext(ctx, "rejected events stay hidden for a while", telemetry.Cause(err))
 	}
+	return err == nil
 }

@@ -13,18 +13,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-const (
-	// maxJobs bounds the jobs that take turns in an invocation.
-	maxJobs = 20
-	// lease is longer than an invocation, so that the worker of a job is alone.
-	lease = time.Minute
-)
-
-// workedJobs is the table Jobs without the operators' part.
-type workedJobs interface {
-	ListedJobs
-	LeasedJobs
-}
+// maxJobs bounds the jobs that take turns in an invocation.
+const maxJobs = 20
 
 // jobWorker works off jobs. Release wakes it each minute while a job is running.
 type jobWorker struct {
@@ -113,14 +103,15 @@ func (w jobWorker) turn(ctx context.Context, s shift, j job.Job) (stored job.Job
 	finish, cancel := finishing(ctx)
 	defer cancel()
 	// A pass through rejected events writes its page anew, and so it writes an empty page, too.
-	if !page.Empty() || j.Act == job.Publish {
+	if !page.Empty() || j.Act == job.Publish && page.Number > 0 {
 		if err := w.jobs.PutPage(finish, j, page); err != nil {
 			// The page is done again. Ids that are finished are found to be.
 			return j, false, errors.Join(advancing, err)
 		}
 	}
 	stored, leased, err := w.jobs.Advance(finish, done, s.worker)
-	more = leased && stored.State == job.Running && stored.Tries == 0 && advancing == nil
+	again := stored.Tries > 0 || stored.MayHide(w.now())
+	more = leased && stored.State == job.Running && !again && advancing == nil
 	return stored, more, errors.Join(advancing, err)
 }
 

@@ -1,13 +1,9 @@
 package replay
 
 import (
-	"context"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -15,72 +11,68 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
-	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
-	"github.com/herald-webhooks/herald/internal/rejected"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
 const startReplay = `{"action":"start_job","operator":"ann","act":"replay","tenant_id":"acme","token":"t"`
 
 // wake is release's: replay is invoked, and ended at its timeout.
-func (w *world) wake(t *testing.T) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
-	defer cancel()
-	_, err := w.handler().Function().Invoke(ctx, []byte(`{"action":"work_jobs","operator":"release"}`))
-	if err != nil && w.last == 0 {
-		t.Fatal(err)
+func (a *account) wake() {
+	a.Helper()
+	_, err := a.within(timeout, `{"action":"work_jobs","operator":"release"}`)
+	if err != nil && !a.faulty {
+		a.Fatal(err)
 	}
 }
 
 // finish wakes replay each minute until the job of a token is done, and returns it.
-func (w *world) finish(t *testing.T, token string) (done job.Job, minutes int) {
-	t.Helper()
+func (a *account) finish(token string) (done job.Job, minutes int) {
+	a.Helper()
 	for minutes = 1; minutes < 300; minutes++ {
-		w.wake(t)
-		time.Sleep(time.Minute)
-		if j := w.jobs[job.ID(token)]; j.State != job.Running {
+		next := time.Now().Add(time.Minute)
+		a.wake()
+		if j := a.token(token).Job; j.State != job.Running {
 			return j, minutes
 		}
+		time.Sleep(time.Until(next))
 	}
-	t.Fatal("the job does not end")
+	a.Fatal("the job does not end")
 	return done, 0
 }
 
-func (w *world) wantAllSent(t *testing.T, when string, done job.Job) {
-	t.Helper()
-	if done.State != job.Done || done.Done != len(w.order) || job.Total(done.Refused)+job.Total(done.Failed) != 0 {
-		t.Errorf("%s: %+v", when, done.Progress)
+func (a *account) wantAllSent(when string, done job.Job) {
+	a.Helper()
+	if done.State != job.Done || done.Done != len(a.order) || job.Total(done.Refused)+job.Total(done.Failed) != 0 {
+		a.Errorf("%s: %+v", when, done.Progress)
 	}
 	paged := 0
-	for _, p := range w.pages {
+	for _, p := range a.Jobs[done.ID].Pages {
 		paged += len(p.Done) + len(p.Failures)
 	}
-	if w.sent() != len(w.order) || paged != len(w.order) {
-		t.Errorf("%s: %d of %d are sent, %d on pages", when, w.sent(), len(w.order), paged)
+	if a.sent() != len(a.order) || paged != len(a.order) {
+		a.Errorf("%s: %d of %d are sent, %d on pages", when, a.sent(), len(a.order), paged)
 	}
 }
 
-// A process that dies at any of its calls, performed or not, is followed by one that finishes the job with exact
-// counts.
-func TestHandler_workJobs_survivesAProcessThatDiesAnywhere(t *testing.T) {
-	for _, lost := range []bool{false, true} {
-		for last := 1; ; last++ {
+// A call that goes wrong in any way, or a process that dies at it, is followed by a worker that finishes the job with
+// exact counts.
+func TestHandler_workJobs_surviveWhateverCallFails(t *testing.T) {
+	for _, v := range model.Faults() {
+		for n := 1; ; n++ {
 			reached := false
-			synctest.Test(t, func(t *testing.T) {
-				w := newStore(t, 3)
-				started := ask[Survey](t, w, startReplay+"}")
+			inLetters(t, 3, func(a *account) {
+				started := ask[Survey](a, startReplay+"}")
 				if started.Selected != 3 || started.Job == nil {
 					t.Fatalf("started %+v", started)
 				}
-				w.last, w.lost = last, lost
-				w.wake(t)
-				reached = w.calls >= last
-				w.last = 0
+				a.fault(n, v)
+				a.wake()
+				reached = a.heal(n)
 				time.Sleep(time.Minute)
-				done, _ := w.finish(t, "t")
-				w.wantAllSent(t, fmt.Sprintf("dead at call %d, performed: %v", last, lost), done)
+				done, _ := a.finish("t")
+				a.wantAllSent(fmt.Sprintf("call %d is %s", n, v), done)
 			})
 			if !reached {
 				break
@@ -90,54 +82,52 @@ func TestHandler_workJobs_survivesAProcessThatDiesAnywhere(t *testing.T) {
 }
 
 func TestHandler_workJobs_sends50ASecondAndGoesOnInTheNextInvocation(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newStore(t, 4500)
-		ask[Survey](t, w, startReplay+"}")
+	inLetters(t, 4500, func(a *account) {
+		ask[Survey](a, startReplay+"}")
 		var sent []int
-		for w.sent() < len(w.order) && len(sent) < 9 {
-			w.wake(t)
-			sent = append(sent, w.sent())
+		for a.sent() < len(a.order) && len(sent) < 9 {
+			a.wake()
+			sent = append(sent, a.sent())
 			time.Sleep(20 * time.Second)
 		}
 		if diff := cmp.Diff([]int{2100, 4200, 4500}, sent); diff != "" {
 			t.Errorf("sent after each invocation (-want +got)\n%s", diff)
 		}
-		w.wantAllSent(t, "at the end", w.jobs[job.ID("t")])
+		a.wantAllSent("at the end", a.token("t").Job)
 	})
 }
 
 // The pending page of a job that is stopped is done to its end. The next one waits for resume.
 func TestHandler_stopJob_andResumeIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newStore(t, 250)
-		id := ask[Survey](t, w, startReplay+`,"endpoint_id":"webhook_1"}`).Job.JobID
+	inLetters(t, 250, func(a *account) {
+		id := ask[Survey](a, startReplay+`,"endpoint_id":"webhook_1"}`).Job.JobID
 		do := func(action string) operator.Job {
-			return ask[operator.Job](t, w, `{"action":"`+action+`","operator":"bob","job_id":"`+id+`"}`)
+			return ask[operator.Job](a, `{"action":"`+action+`","operator":"bob","job_id":"`+id+`"}`)
 		}
 		go func() {
 			time.Sleep(time.Second) // in the first page's pause
 			do("stop_job")
 		}()
-		w.wake(t)
+		a.wake()
 		time.Sleep(time.Minute)
 		if got := do("stop_job"); got.State != job.Stopped || got.Done != 200 || got.Left != 50 || got.StoppedBy != "bob" {
 			t.Errorf("stopped: %+v", got)
 		}
-		if w.wake(t); w.sent() != 200 {
-			t.Errorf("worked while stopped: %d", w.sent())
+		if a.wake(); a.sent() != 200 {
+			t.Errorf("worked while stopped: %d", a.sent())
 		}
 		if got := do("resume_job"); got.State != job.Running {
 			t.Errorf("resumed: %+v", got)
 		}
-		done, _ := w.finish(t, "t")
-		w.wantAllSent(t, "after it was resumed", done)
+		done, _ := a.finish("t")
+		a.wantAllSent("after it was resumed", done)
 		late := `{"action":"stop_job","operator":"bob","job_id":"` + id + `"}`
-		if got := w.refused(t, late); got != "job_done job_id" {
+		if got := a.refused(late); got != "job_done job_id" {
 			t.Errorf("stopped when it was done: %q", got)
 		}
-		delivery := w.lines["replay"]
+		delivery := a.lines["replay"]
 		delivery.DeliveryID = "" // of any of the last
-		w.lines["replay"] = delivery
+		a.lines["replay"] = delivery
 		lines := map[string]audit.Line{
 			"replay": {Action: "replay", OperatorClaimed: "ann", JobID: id, TenantID: "acme", EndpointID: "webhook_1"},
 			"start_job": {
@@ -148,76 +138,45 @@ func TestHandler_stopJob_andResumeIt(t *testing.T) {
 			"stop_job":   {Action: "stop_job", OperatorClaimed: "bob", JobID: id, TenantID: "acme"},
 			"resume_job": {Action: "resume_job", OperatorClaimed: "bob", JobID: id, TenantID: "acme"},
 		}
-		if diff := cmp.Diff(lines, w.lines); diff != "" {
+		if diff := cmp.Diff(lines, a.lines); diff != "" {
 			t.Errorf("audit lines (-want +got)\n%s", diff)
 		}
 	})
 }
 
 func TestHandler_workJobs_purges(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newStore(t, 120)
+	inLetters(t, 120, func(a *account) {
 		request := strings.Replace(startReplay, `"act":"replay"`, `"act":"purge","confirm":true`, 1)
-		w.endpoints = map[string]endpoint.Status{} // a purge asks no endpoint
-		if survey := ask[Survey](t, w, request+"}"); survey.Ready != 120 {
+		a.refuse("Read Endpoints webhook_1") // a purge asks no endpoint
+		if survey := ask[Survey](a, request+"}"); survey.Ready != 120 {
 			t.Errorf("%+v", survey)
 		}
-		moved := w.letters[w.order[7]]
-		moved.Status = deadletter.Replayed
-		w.letters[moved.DeliveryID] = moved
-		done, _ := w.finish(t, "t")
-		if len(w.letters) != 1 || done.Done != 119 || w.sent() != 0 {
-			t.Errorf("%d left, %+v", len(w.letters), done.Progress)
-		}
-	})
-}
-
-func TestHandler_workJobs_publishesRejectedEvents(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newStore(t, 0)
-		for n, body := range []string{good, strings.Replace(good, "acme", "other", 1), `{"tenant_id":"acme"}`, good} {
-			w.rejected = append(w.rejected, rejected.Event{
-				MessageID: strconv.Itoa(n), EventID: "evt_" + strconv.Itoa(n), Body: body, SentAt: at, Reason: "not_processed",
-			})
-		}
-		all := slices.Clone(w.rejected)
-		request := strings.Replace(startReplay, "replay", "publish", 1) + `,"reason":"processed"}`
-		survey := ask[Survey](t, w, request)
-		survey.Job, survey.Until = nil, time.Time{}
-		want := Survey{Selected: 3, Ready: 2, Refused: map[string]int{"invalid_event": 1}, Complete: true}
-		if diff := cmp.Diff(want, survey); diff != "" || len(w.restored) != 4 || w.hidden != rejected.Briefly {
-			t.Errorf("%d returned, hidden for %s (-want +got)\n%s", len(w.restored), w.hidden, diff)
-		}
-		w.rejected, w.restored = all, nil
-		time.Sleep(job.LooksOver)
-		w.wake(t)
-		done := w.jobs[job.ID("t")]
-		if done.State != job.Done || done.Done != 2 || done.Refused["invalid_event"] != 1 || len(w.restored) != 2 ||
-			w.hidden != job.HideFor {
-			t.Errorf("%+v, returned %v, hidden for %s", done, w.restored, w.hidden)
-		}
-		if diff := cmp.Diff([]job.Failure{{ID: "2", Refused: true, Reason: "invalid event: type: is required"}},
-			w.pages[1].Failures); diff != "" {
-			t.Errorf("failures (-want +got)\n%s", diff)
+		a.change(a.order[7], func(r *deadletter.Record) { r.Status = deadletter.Replayed })
+		done, _ := a.finish("t")
+		if len(a.Letters) != 1 || done.Done != 119 || a.sent() != 0 {
+			t.Errorf("%d left, %+v", len(a.Letters), done.Progress)
 		}
 	})
 }
 
 // Of many jobs, those have their turn that had the last one the longest ago. None waits for the ends of the others.
 func TestHandler_workJobs_givesEachJobATurn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newStore(t, 1)
+	inLetters(t, 1, func(a *account) {
+		a.change(a.order[0], func(r *deadletter.Record) { // none of the jobs gets it
+			r.Status = deadletter.Replaying
+			r.UpdatedAt = time.Now().Add(time.Hour)
+		})
 		for n := range 2*maxJobs + 1 {
 			id := fmt.Sprint("job_", n)
-			w.jobs[id] = job.Job{ID: id, Act: job.Purge, State: job.Running, StartedAt: at, Progress: job.Progress{
-				Pending: []string{"gone"}, Cursor: "more", UpdatedAt: at.Add(time.Duration(-n) * time.Second),
-			}}
+			a.start(job.Job{ID: id, Act: job.Purge, State: job.Running, StartedAt: at, Progress: job.Progress{
+				Pending: a.order, UpdatedAt: at.Add(time.Duration(-n) * time.Second),
+			}})
 		}
 		for range 3 {
-			w.wake(t)
+			a.wake()
 			time.Sleep(time.Minute)
 		}
-		for id, j := range w.jobs {
+		for id, j := range a.Jobs {
 			if !j.UpdatedAt.After(at) {
 				t.Errorf("%s had no turn", id)
 			}
@@ -227,21 +186,21 @@ func TestHandler_workJobs_givesEachJobATurn(t *testing.T) {
 
 // Where time ends within a round, the jobs without a turn in it come first in the next invocation.
 func TestHandler_workJobs_endsWithinARound(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newStore(t, 2*jobPage)
+	inLetters(t, 2*jobPage, func(a *account) {
 		begun := time.Now()
 		for n := range 3 {
 			id := fmt.Sprint("job_", n)
-			w.jobs[id] = job.Job{
+			a.start(job.Job{
 				ID: id, Act: job.Purge, State: job.Running, Selector: job.Selector{Status: "dead", Until: begun},
-				Progress: job.Progress{Pending: w.order[:jobPage], Cursor: w.order[jobPage-1]},
-			}
+				Progress: job.Progress{Pending: a.order[:jobPage]},
+			})
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), reserve+7*time.Second) // a page takes 2 s
-		defer cancel()
-		w.invoke(ctx, t, `{"action":"work_jobs","operator":"release"}`)
+		request := `{"action":"work_jobs","operator":"release"}`
+		if _, err := a.within(reserve+7*time.Second, request); err != nil { // a page takes 2 s
+			t.Fatal(err)
+		}
 		last := map[string]string{}
-		for id, j := range w.jobs {
+		for id, j := range a.Jobs {
 			last[id] = j.UpdatedAt.Sub(begun).String()
 		}
 		if diff := cmp.Diff(map[string]string{"job_0": "6s", "job_1": "8s", "job_2": "4s"}, last); diff != "" {
@@ -252,13 +211,12 @@ func TestHandler_workJobs_endsWithinARound(t *testing.T) {
 
 // A letter that another job has purged ends no job: a table stores no count without a reason.
 func TestHandler_workJobs_countsWhatHasGone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newStore(t, 1)
+	inLetters(t, 1, func(a *account) {
 		id := job.ID("t")
-		w.jobs[id] = job.Job{ID: id, Act: job.Replay, State: job.Running, StartedAt: at, Progress: job.Progress{
+		a.start(job.Job{ID: id, Act: job.Replay, State: job.Running, StartedAt: at, Progress: job.Progress{
 			Pending: []string{"gone"}, Listed: true,
-		}}
-		done, _ := w.finish(t, "t")
+		}})
+		done, _ := a.finish("t")
 		if diff := cmp.Diff(map[string]int{"not_found": 1}, done.Refused); diff != "" || done.State != job.Done {
 			t.Errorf("%s, refused (-want +got)\n%s", done.State, diff)
 		}
