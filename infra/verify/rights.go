@@ -57,11 +57,12 @@ func answering(update, values string) string {
 	return strings.TrimSuffix(update, "}") + `,"ReturnValues":"` + values + `"}`
 }
 
-// transaction writes an endpoint and changes its tenant's count, if both were there.
+// transaction writes an endpoint that is there, and changes its tenant's count with it.
 func transaction(key string) string {
-	count := strings.Replace(key, `"none"`, `"#counts"`, 1)
-	return `{"TransactItems":[{"Put":` + putEndpoint(key) + `},{"Update":` +
-		set("Endpoints", count, "endpoint_id", "never") + `}]}`
+	tenant, _, _ := strings.Cut(key, `,"endpoint_id"`)
+	count := on("Endpoints", `"Key":`+tenant+`,"endpoint_id":{"S":"#counts"}}`+never+
+		`,"UpdateExpression":"SET never = :one","ExpressionAttributeValues":{":one":{"S":"none"}}`)
+	return `{"TransactItems":[{"Put":` + putEndpoint(key) + `},{"Update":` + count + `}]}`
 }
 
 func encrypt(key, purpose string) string {
