@@ -1,7 +1,8 @@
 package inspect
 
 import (
-	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,34 +18,32 @@ import (
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
 	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
 // hidden is in every body, and in the path of the endpoint.
 const hidden = "hidden-from-all-but-audited"
 
-// opened is a stack with something to open.
-func opened(t *testing.T) *world {
+// inOpened runs a test in an account with something to open.
+func inOpened(t *testing.T, do func(a *account)) {
 	t.Helper()
 	r := deadletter.Record{
 		Ref: ref("msg_1"), EventType: "user.created", Status: deadletter.Dead, Reason: delivery.ReasonTimeout, DiedAt: at,
 	}
-	vault := deadletter.Vault{Keys: testkit.OneKey{}, Random: strings.NewReader(strings.Repeat("y", 1000))}
-	death := deadletter.Death{Body: []byte(hidden), Entry: deadletter.Entry{DiedAt: at, Reason: r.Reason, Replay: 1}}
-	var err error
-	if r.Sealed, err = vault.SealDeath(t.Context(), r, death); err != nil {
-		t.Fatal(err)
-	}
-	return &world{
-		letters: []deadletter.Record{r},
-		rejected: []rejected.Event{
-			{MessageID: "m1", Body: `{"tenant_id":"acme","x":"` + hidden + `"}`},
-			{MessageID: "m2", Body: `{"tenant_id":"` + strings.Repeat("x", 2000) + `"}` + hidden},
-		},
-		endpoints: []endpoint.Endpoint{
-			{ID: "webhook_1", TenantID: "acme", URL: "https://a.example/" + hidden, Status: endpoint.Active},
-		},
-		circuits: []circuit.Item{{TenantID: "acme", EndpointID: "webhook_1", Version: 1, State: circuit.Open}},
-	}
+	entry := deadletter.Entry{DiedAt: at, Reason: r.Reason, Replay: 1}
+	r = sealed(t, r, deadletter.Death{Body: []byte(hidden), Entry: entry})
+	inAccount(t, func(a *account) {
+		a.putLetters(r)
+		a.reject(
+			rejected.Event{MessageID: "m1", EventID: "e1", Body: `{"tenant_id":"acme","x":"` + hidden + `"}`},
+			rejected.Event{MessageID: "m2", EventID: "e2", Body: `{"tenant_id":"` + strings.Repeat("x", 2000) + `"}` + hidden},
+		)
+		a.putEndpoints(endpoint.Endpoint{
+			ID: "webhook_1", TenantID: "acme", URL: "https://a.example/" + hidden, Status: endpoint.Active,
+		})
+		a.putCircuits(circuit.Item{TenantID: "acme", EndpointID: "webhook_1", Version: 1, State: circuit.Open})
+		do(a)
+	})
 }
 
 // Every action is tried: a new one that shows a body shows it unaudited here.
@@ -65,71 +64,97 @@ func TestHandler_opensNothingThatCannotBeAudited(t *testing.T) {
 			{TenantID: "acme", MessageID: "m1"}, {MessageID: "m2"},
 		},
 	}
-	for action := range opened(t).function().Actions {
-		w := opened(t)
-		answer := w.ask(t, action, fields[action])
-		shown := strings.Contains(answer, hidden)
+	for action := range (&Handler{}).Function().Actions {
 		var want []audit.Line
 		for _, l := range lines[action] {
 			want = append(want, line(action, l))
 		}
-		if diff := cmp.Diff(want, w.lines); diff != "" || shown != (want != nil) {
-			t.Errorf("%s shows a body: %t, %.200s; lines (-want +got):\n%s", action, shown, answer, diff)
-		}
-		w = opened(t)
-		w.auditErr = errors.New("the audit log takes nothing")
-		answer = w.ask(t, action, fields[action])
-		if strings.Contains(answer, hidden) || (answer == testkit.Internal) != (want != nil) {
-			t.Errorf("%s without an audit log: %s", action, answer)
-		}
-		if len(w.restored)+len(w.rejected) != 2 {
-			t.Errorf("%s without an audit log: of 2 events %v are restored and %d left", action, w.restored, len(w.rejected))
-		}
+		inOpened(t, func(a *account) {
+			answer := a.ask(action, fields[action])
+			shown := strings.Contains(answer, hidden)
+			if diff := cmp.Diff(want, a.lines); diff != "" || shown != (want != nil) {
+				t.Errorf("%s shows a body: %t, %.200s; lines (-want +got):\n%s", action, shown, answer, diff)
+			}
+		})
+		inOpened(t, func(a *account) {
+			a.refuse("PutLogEvents")
+			answer := a.ask(action, fields[action])
+			if strings.Contains(answer, hidden) || (answer == testkit.Internal) != (want != nil) {
+				t.Errorf("%s without an audit log: %s", action, answer)
+			}
+			if a.rejected.Visible() != 2 {
+				t.Errorf("%s without an audit log: of 2 events %d are visible", action, a.rejected.Visible())
+			}
+		})
 	}
-	w := opened(t)
-	if shown := w.ask(t, "endpoint", `"endpoint_id":"webhook_1"`); strings.Contains(shown, hidden) || len(w.lines) > 0 {
-		t.Errorf("without a path, it is audited as %v", w.lines)
-	}
+	inOpened(t, func(a *account) {
+		if shown := a.ask("endpoint", `"endpoint_id":"webhook_1"`); strings.Contains(shown, hidden) || len(a.lines) > 0 {
+			t.Errorf("without a path, it is audited as %v", a.lines)
+		}
+	})
 }
 
 func TestHandler_rejectedEvents_hidesNothingFromAJob(t *testing.T) {
-	running := job.Job{Act: job.Publish, State: job.Running}
+	publishes := job.Job{ID: "job_1", Act: job.Publish, State: job.Running}
+	stopped, replays := publishes, publishes
+	stopped.State = job.Stopped
+	replays.Act = job.Replay
 	for name, row := range map[string]struct {
-		jobs workedOff
-		want string
+		given func(a *account)
+		want  string
 	}{
-		"a job that publishes":         {workedOff{job: running}, "publishing "},
-		"on another page":              {workedOff{job: running, before: "2"}, "publishing "},
-		"one that was stopped":         {workedOff{job: job.Job{Act: job.Publish, State: job.Stopped}}, ""},
-		"one that replays":             {workedOff{job: job.Job{Act: job.Replay, State: job.Running}, last: true}, ""},
-		"jobs that could not be found": {workedOff{fault: errAWS}, testkit.Internal},
+		"a job that publishes": {func(a *account) { a.putJob(publishes) }, "publishing "},
+		"on another page": {func(a *account) {
+			for n := range maxRunning + 1 {
+				later := replays
+				later.ID = fmt.Sprint("job_later_", n)
+				later.StartedAt = at
+				a.putJob(later)
+			}
+			a.putJob(publishes)
+		}, "publishing "},
+		"one that was stopped":         {func(a *account) { a.putJob(stopped) }, ""},
+		"one that replays":             {func(a *account) { a.putJob(replays) }, ""},
+		"jobs that could not be found": {func(a *account) { a.refuse("Read Jobs") }, testkit.Internal},
 	} {
-		w := opened(t)
-		w.jobs = row.jobs
-		answer := w.ask(t, "rejected_events", "")
-		if answer != testkit.Internal {
-			answer = testkit.Refusal(t, answer)
-		}
-		if answer != row.want || (len(w.rejected) == 2) != (row.want != "") {
-			t.Errorf("%s: answered %q, %d events are left where they were", name, answer, len(w.rejected))
-		}
+		inOpened(t, func(a *account) {
+			row.given(a)
+			answer := a.ask("rejected_events", "")
+			if answer != testkit.Internal {
+				answer = testkit.Refusal(t, answer)
+			}
+			looked := a.calls["Receive EventsDeadLetterQueue"] > 0
+			if answer != row.want || looked != (row.want == "") {
+				t.Errorf("%s: answered %q, looked: %t", name, answer, looked)
+			}
+		})
 	}
 }
 
 // A look ends before an event that it met is visible again, and before a job goes on.
 func TestHandler_rejectedEvents_looksForSomeSeconds(t *testing.T) {
-	w := &world{tick: time.Second}
-	for range 100 {
-		w.rejected = append(w.rejected, anEvent("1", at))
-	}
-	got := testkit.Read[RejectedList](t, w.ask(t, "rejected_events", `"tenant_id":"acme"`))
-	if got.Note != noteSearchedPart || len(w.restored) == 0 || len(w.restored) > 2*int(rejected.LookTime/time.Second) {
-		t.Errorf("%d events in %s, note %q", len(w.restored), rejected.LookTime, got.Note)
-	}
-	if rejected.Glance <= rejected.LookTime {
-		t.Errorf("a look of %s meets what it hid for %s twice", rejected.LookTime, rejected.Glance)
-	}
-	if diff := cmp.Diff(operator.List[RejectedEvent]{Data: []RejectedEvent{}}, got.List); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	inAccount(t, func(a *account) {
+		a.reject(slices.Repeat([]rejected.Event{anEvent("1")}, 200)...)
+		a.verdict = func(c *model.Call) model.Verdict {
+			if strings.HasPrefix(c.Name, "Receive") {
+				time.Sleep(time.Second)
+			}
+			return model.Done
+		}
+		began := time.Now()
+		got := read[RejectedList](a, "rejected_events", `"tenant_id":"acme"`)
+		took := time.Since(began)
+		if got.Note != noteSearchedPart || took < rejected.LookTime || took > rejected.LookTime+time.Second {
+			t.Errorf("%s, want %s, note %q", took, rejected.LookTime, got.Note)
+		}
+		if a.rejected.Visible() != 200 {
+			t.Errorf("%d of 200 are visible", a.rejected.Visible())
+		}
+		if rejected.Glance <= rejected.LookTime {
+			t.Errorf("a look of %s meets what it hid for %s twice", rejected.LookTime, rejected.Glance)
+		}
+		if diff := cmp.Diff(operator.List[RejectedEvent]{Data: []RejectedEvent{}}, got.List); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
 }

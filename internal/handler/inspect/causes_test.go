@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -10,14 +11,13 @@ import (
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/job"
-	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
 func TestHandler_causes_countsByEndpointAndReason(t *testing.T) {
 	letter := func(endpoint string, reason delivery.Reason, ago int) deadletter.Record {
 		r := deadletter.Record{
-			Ref:    delivery.Ref{TenantID: "acme", EndpointID: endpoint},
+			Ref:    delivery.Ref{DeliveryID: fmt.Sprint("msg_", ago), TenantID: "acme", EndpointID: endpoint},
+			Status: deadletter.Dead,
 			Reason: reason, DiedAt: at.Add(-time.Duration(ago) * time.Minute),
 		}
 		if endpoint == "" {
@@ -25,17 +25,6 @@ func TestHandler_causes_countsByEndpointAndReason(t *testing.T) {
 		}
 		return r
 	}
-	w := &world{
-		letters: []deadletter.Record{
-			letter("webhook_1", "timeout", 1), letter("webhook_2", "http_4xx", 2), letter("", "unreadable", 3),
-			letter("webhook_2", "http_4xx", 4), letter("webhook_2", "timeout", 5),
-		},
-		endpoints: []endpoint.Endpoint{
-			{ID: "webhook_2", TenantID: "acme", URL: "https://hooks.example.com/x", Description: "crm", Status: endpoint.Active},
-		},
-		circuits: []circuit.Item{{TenantID: "acme", EndpointID: "webhook_2", Version: 1, State: circuit.Open}},
-	}
-	got := testkit.Read[Causes](t, w.ask(t, "causes", ""))
 	ago := func(minutes int) time.Time { return at.Add(-time.Duration(minutes) * time.Minute) }
 	crm := Cause{TenantID: "acme", EndpointID: "webhook_2", Host: "hooks.example.com", Description: "crm", State: "open"}
 	most, least := crm, crm
@@ -50,20 +39,40 @@ func TestHandler_causes_countsByEndpointAndReason(t *testing.T) {
 		{Reason: "unreadable", Count: 1, FirstDiedAt: ago(3), LatestDiedAt: ago(3)},
 		least,
 	}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if w.selector != (job.Selector{Status: "dead"}) {
-		t.Errorf("selected %+v", w.selector)
-	}
+	inAccount(t, func(a *account) {
+		a.putLetters(
+			letter("webhook_1", "timeout", 1), letter("webhook_2", "http_4xx", 2), letter("", "unreadable", 3),
+			letter("webhook_2", "http_4xx", 4), letter("webhook_2", "timeout", 5),
+		)
+		replayed := letter("webhook_2", "timeout", 6)
+		replayed.Status = deadletter.Replayed // counts on request only
+		a.putLetters(replayed)
+		a.putEndpoints(endpoint.Endpoint{
+			ID: "webhook_2", TenantID: "acme", URL: "https://hooks.example.com/x", Description: "crm", Status: endpoint.Active,
+		})
+		a.putCircuits(circuit.Item{TenantID: "acme", EndpointID: "webhook_2", Version: 1, State: circuit.Open})
+		if diff := cmp.Diff(want, read[Causes](a, "causes", "")); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		again := read[Causes](a, "causes", `"tenant_id":"acme","status":"replayed"`)
+		if len(again.Data) != 1 || again.Data[0].Count != 1 || again.More {
+			t.Errorf("of the replayed ones: %+v", again)
+		}
+	})
 }
 
 func TestHandler_causes_saysThatThereAreMore(t *testing.T) {
-	w := &world{letters: make([]deadletter.Record, 5000), next: "cursor"}
-	if !testkit.Read[Causes](t, w.ask(t, "causes", `"tenant_id":"acme"`)).More {
-		t.Error("it does not")
-	}
-	if want := (job.Selector{TenantID: "acme", Status: "dead"}); w.selector != want {
-		t.Errorf("selected %+v, want %+v", w.selector, want)
+	for n, want := range map[int]bool{maxDeaths - 1: false, maxDeaths + 1: true} {
+		inAccount(t, func(a *account) {
+			for i := range n {
+				a.putLetters(deadletter.Record{
+					Ref: ref(fmt.Sprint("msg_", i)), Status: deadletter.Dead, Reason: "timeout", DiedAt: at,
+				})
+			}
+			got := read[Causes](a, "causes", `"tenant_id":"acme"`)
+			if got.More != want || got.Data[0].Count != min(n, maxDeaths) {
+				t.Errorf("of %d: %+v", n, got)
+			}
+		})
 	}
 }

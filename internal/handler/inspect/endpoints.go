@@ -99,6 +99,7 @@ func (l endpointList) list(
 		shown, err := l.show(ctx, found)
 		return shown, next, err
 	}
+	// A cursor is good for the same filters only.
 	filter := strings.Join([]string{"endpoints", req.TenantID, req.State, req.Host, req.Description}, " ")
 	return operator.Paged(call, req.Page, filter, read)
 }

@@ -1,15 +1,15 @@
 package inspect
 
 import (
-	"slices"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/operator"
-	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
 // made is the record of a delivery of acme's event evt_1 with this body.
@@ -31,15 +31,15 @@ func TestHandler_deliveriesOfEvent_findsThoseOfItsExactBody(t *testing.T) {
 	const body = `{"type":"user.deleted","data":{ "b":1.0,"a":[] }}`
 	unnamed := made("webhook_4", delivery.Acknowledged, body)
 	unnamed.DeliveryID = delivery.ID("acme", "0b7c", "webhook_4", delivery.ContentOf([]byte(body)))
-	w := &world{
-		endpoints: []endpoint.Endpoint{
+	put := func(a *account) {
+		a.putEndpoints([]endpoint.Endpoint{
 			{ID: "webhook_1", TenantID: "acme", Status: endpoint.Deleted}, {ID: "webhook_2", TenantID: "acme"},
 			{ID: "webhook_3", TenantID: "acme"}, {ID: "webhook_4", TenantID: "acme"}, {ID: "webhook_5", TenantID: "other"},
-		},
-		deliveries: []delivery.Record{
+		}...)
+		a.putDeliveries(
 			made("webhook_3", delivery.Acknowledged, body), made("webhook_1", delivery.Discarded, body),
-			made("webhook_2", delivery.Dead, `{"type":"user.deleted","data":{}}`), unnamed, {Ref: ref("msg_1")},
-		},
+			made("webhook_2", delivery.Dead, `{"type":"user.deleted","data":{}}`), unnamed, delivery.Record{Ref: ref("msg_1")},
+		)
 	}
 	for name, row := range map[string]struct {
 		fields string
@@ -65,14 +65,17 @@ func TestHandler_deliveriesOfEvent_findsThoseOfItsExactBody(t *testing.T) {
 			`"event":{"id":"evt_1","tenant_id":"acme","type":"user.deleted","data":{"b":1.0,"a":[]}}`, nil,
 		},
 	} {
-		got := testkit.Read[DeliveryList](t, w.ask(t, "deliveries", row.fields))
-		note := ""
-		if row.want == nil {
-			note = noteNoMatch
-		}
-		if diff := cmp.Diff(row.want, shownStates(got)); diff != "" || got.NextCursor != nil || got.Note != note {
-			t.Errorf("%s: note %q (-want +got)\n%s", name, got.Note, diff)
-		}
+		inAccount(t, func(a *account) {
+			put(a)
+			got := read[DeliveryList](a, "deliveries", row.fields)
+			note := ""
+			if row.want == nil {
+				note = noteNoMatch
+			}
+			if diff := cmp.Diff(row.want, shownStates(got)); diff != "" || got.NextCursor != nil || got.Note != note {
+				t.Errorf("%s: note %q (-want +got)\n%s", name, got.Note, diff)
+			}
+		})
 	}
 }
 
@@ -82,46 +85,57 @@ func TestHandler_searchDeliveries_findsEveryContentThatIsNotAcknowledged(t *test
 	foreign.TenantID = "other"
 	another := made("webhook_1", delivery.Dead, one)
 	another.EventID = "evt_2"
-	w := &world{
-		endpoints: []endpoint.Endpoint{
-			{ID: "webhook_1", TenantID: "acme"}, {ID: "webhook_2", TenantID: "acme", Status: endpoint.Deleted},
-		},
-		open: map[string][][]delivery.Record{
-			"webhook_2": {{made("webhook_2", delivery.Retrying, one)}},
-			"webhook_1": {
-				{foreign, made("webhook_1", delivery.Waiting, one)}, {another}, {made("webhook_1", delivery.Dead, other)},
-			},
-		},
-	}
-	got := testkit.Read[DeliveryList](t, w.ask(t, "deliveries", `"event_id":"evt_1","tenant_id":"acme"`))
-	want := []string{"webhook_1 waiting", "webhook_1 dead", "webhook_2 retrying"}
-	if diff := cmp.Diff(want, shownStates(got)); diff != "" || got.NextCursor != nil || got.Note != noteSearched {
-		t.Errorf("note %q (-want +got)\n%s", got.Note, diff)
-	}
-	none := testkit.Read[DeliveryList](t, w.ask(t, "deliveries", `"event_id":"evt_1","tenant_id":"none"`))
-	empty := DeliveryList{List: operator.List[Delivery]{Data: []Delivery{}}, Note: noteNone + noteSearched}
-	if diff := cmp.Diff(empty, none); diff != "" {
-		t.Errorf("of a tenant without endpoints (-want +got)\n%s", diff)
-	}
+	inAccount(t, func(a *account) {
+		a.putEndpoints(
+			endpoint.Endpoint{ID: "webhook_1", TenantID: "acme"},
+			endpoint.Endpoint{ID: "webhook_2", TenantID: "acme", Status: endpoint.Deleted},
+		)
+		foreign.DeliveryID += "_foreign"
+		another.DeliveryID += "_another"
+		a.putDeliveries(
+			made("webhook_2", delivery.Retrying, one), foreign, made("webhook_1", delivery.Waiting, one), another,
+			made("webhook_1", delivery.Dead, other),
+			made("webhook_1", delivery.Acknowledged, `{"type":"user.created","data":{}}`),
+		)
+		got := read[DeliveryList](a, "deliveries", `"event_id":"evt_1","tenant_id":"acme"`)
+		want := []string{"webhook_1 waiting", "webhook_1 dead", "webhook_2 retrying"}
+		diff := cmp.Diff(want, shownStates(got), inAnyOrder)
+		if diff != "" || got.NextCursor != nil || got.Note != noteSearched {
+			t.Errorf("note %q (-want +got)\n%s", got.Note, diff)
+		}
+		if last := got.Data[len(got.Data)-1].EndpointID; last != "webhook_2" {
+			t.Errorf("the last is of %s, the oldest endpoint comes first", last)
+		}
+		none := read[DeliveryList](a, "deliveries", `"event_id":"evt_1","tenant_id":"none"`)
+		empty := DeliveryList{List: operator.List[Delivery]{Data: []Delivery{}}, Note: noteNone + noteSearched}
+		if diff := cmp.Diff(empty, none); diff != "" {
+			t.Errorf("of a tenant without endpoints (-want +got)\n%s", diff)
+		}
+	})
 }
 
+var inAnyOrder = cmpopts.SortSlices(func(a, b string) bool { return a < b })
+
 func TestHandler_searchDeliveries_saysWhereItStopped(t *testing.T) {
-	page := []delivery.Record{made("webhook_1", delivery.Waiting, `{}`)}
-	pages := func(n int) [][]delivery.Record { return slices.Repeat([][]delivery.Record{page}, n) }
+	const most = searchPage * searchPages
 	for name, row := range map[string]struct {
-		pages, found int
-		note         string
+		open, found int
+		note        string
 	}{
-		"ten pages":      {10, 10, noteSearched},
-		"more than that": {11, 10, noteSearched + noteBound},
+		"fewer than are searched": {most - 1, most - 1, noteSearched},
+		"more than that":          {most + 1, most, noteSearched + noteBound},
 	} {
-		w := &world{
-			endpoints: []endpoint.Endpoint{{ID: "webhook_1", TenantID: "acme"}, {ID: "webhook_2", TenantID: "acme"}},
-			open:      map[string][][]delivery.Record{"webhook_1": pages(row.pages), "webhook_2": pages(row.pages)},
-		}
-		got := testkit.Read[DeliveryList](t, w.ask(t, "deliveries", `"event_id":"evt_1","tenant_id":"acme"`))
-		if len(got.Data) != 2*row.found || got.Note != row.note || len(w.asked) != 20 {
-			t.Errorf("%s: %d found, note %q after %d pages", name, len(got.Data), got.Note, len(w.asked))
-		}
+		inAccount(t, func(a *account) {
+			for _, id := range []string{"webhook_1", "webhook_2"} {
+				a.putEndpoints(endpoint.Endpoint{ID: id, TenantID: "acme"})
+				for n := range row.open {
+					a.putDeliveries(made(id, delivery.Waiting, fmt.Sprint(n)))
+				}
+			}
+			got := read[DeliveryList](a, "deliveries", `"event_id":"evt_1","tenant_id":"acme"`)
+			if len(got.Data) != 2*row.found || got.Note != row.note {
+				t.Errorf("%s: %d found, note %q", name, len(got.Data), got.Note)
+			}
+		})
 	}
 }

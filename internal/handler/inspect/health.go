@@ -25,7 +25,9 @@ type Health struct {
 	LastFailureAt time.Time `json:"last_failure_at"`
 
 	// The status of the last failure. 0 means that there was no response.
-	LastStatus int    `json:"last_status"`
+	LastStatus int `json:"last_status"`
+
+	// The reason of the last failure, as of an attempt.
 	LastReason string `json:"last_reason"`
 
 	// Null where nothing was counted.

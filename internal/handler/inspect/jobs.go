@@ -62,6 +62,8 @@ type JobFailure struct {
 
 	// Refused, or failed where an internal error was met.
 	Result string `json:"result"`
+
+	// Of a refusal its reason, of a failure the last one.
 	Reason string `json:"reason"`
 }
 

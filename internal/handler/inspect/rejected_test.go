@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,10 +12,11 @@ import (
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
 	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
-func anEvent(id string, sent time.Time) rejected.Event {
-	return rejected.Event{MessageID: id, EventID: "evt_" + id, Reason: "no tenant", Body: "body " + id, SentAt: sent}
+func anEvent(id string) rejected.Event {
+	return rejected.Event{MessageID: id, EventID: "evt_" + id, Reason: "no tenant", Body: "body " + id}
 }
 
 func shown(id string, sent time.Time) RejectedEvent {
@@ -24,32 +26,63 @@ func shown(id string, sent time.Time) RejectedEvent {
 	}
 }
 
+// received receives all events that are visible, and may restore them in another order.
+func (a *account) received(restore ...int) (ids []string) {
+	a.Helper()
+	queue := rejected.Queue{Client: a.Process("test").Polled(a.rejected)}
+	var all []rejected.Event
+	for a.rejected.Visible() > 0 {
+		some, err := queue.Receive(a.Context(), 10, rejected.Briefly)
+		if err != nil {
+			a.Fatal(err)
+		}
+		all = append(all, some...)
+	}
+	for _, e := range all {
+		ids = append(ids, e.MessageID)
+	}
+	for _, n := range restore {
+		if err := queue.Restore(a.Context(), all[n:n+1]); err != nil {
+			a.Fatal(err)
+		}
+	}
+	return ids
+}
+
 func TestHandler_rejectedEvents_showsTheOldestFirstAndReturnsAll(t *testing.T) {
-	w := &world{rejected: []rejected.Event{
-		anEvent("3", at.Add(2*time.Hour)), anEvent("1", at), anEvent("2", at.Add(time.Hour)),
-	}}
-	want := operator.List[RejectedEvent]{
-		Data: []RejectedEvent{shown("1", at), shown("2", at.Add(time.Hour)), shown("3", at.Add(2*time.Hour))},
-	}
-	got := testkit.Read[operator.List[RejectedEvent]](t, w.ask(t, "rejected_events", ""))
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"3", "1", "2"}, w.restored); diff != "" || w.hidden != rejected.Glance {
-		t.Errorf("hidden for %s, restored (-want +got):\n%s", w.hidden, diff)
-	}
-	if strings.Contains(w.log.String(), "body 1") {
-		t.Errorf("a body is logged: %s", &w.log)
-	}
+	inAccount(t, func(a *account) {
+		for _, id := range []string{"1", "2", "3"} {
+			a.reject(anEvent(id))
+			time.Sleep(time.Hour)
+		}
+		a.received(2, 0, 1) // the queue keeps no order
+		want := operator.List[RejectedEvent]{
+			Data: []RejectedEvent{shown("1", at), shown("2", at.Add(time.Hour)), shown("3", at.Add(2*time.Hour))},
+		}
+		if diff := cmp.Diff(want, read[operator.List[RejectedEvent]](a, "rejected_events", "")); diff != "" {
+			t.Errorf("events (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"1", "2", "3"}, a.received(), inAnyOrder); diff != "" {
+			t.Errorf("restored (-want +got):\n%s", diff)
+		}
+		if strings.Contains(a.log.String(), "body 1") {
+			t.Errorf("a body is logged: %s", &a.log)
+		}
+	})
 }
 
 func TestHandler_rejectedEvents_selects(t *testing.T) {
-	event := func(id, tenant, reason string, sent time.Time) rejected.Event {
-		return rejected.Event{MessageID: id, Reason: reason, Body: `{"tenant_id":"` + tenant + `"}`, SentAt: sent}
-	}
-	events := []rejected.Event{
-		event("1", "acme", "invalid event: type: unknown", at), event("2", "big", "not_processed", at.Add(time.Hour)),
-		event("3", "acme", "not_processed", at.Add(2*time.Hour)), event("4", "acme", "not_processed", at.Add(3*time.Hour)),
+	put := func(a *account) {
+		for n, e := range [][2]string{
+			{"acme", "invalid event: type: unknown"}, {"big", "not_processed"}, {"acme", "not_processed"},
+			{"acme", "not_processed"},
+		} {
+			id := fmt.Sprint(n + 1)
+			a.reject(rejected.Event{
+				MessageID: id, EventID: "evt_" + id, Reason: e[1], Body: `{"tenant_id":"` + e[0] + `"}`,
+			})
+			time.Sleep(time.Hour)
+		}
 	}
 	for fields, want := range map[string][]string{
 		`"tenant_id":"acme"`:                              {"1", "3", "4"},
@@ -58,57 +91,79 @@ func TestHandler_rejectedEvents_selects(t *testing.T) {
 		`"since":"2026-05-01T13:00:00Z"`:                  {"2", "3", "4"},
 		`"until":"2026-05-01T13:00:00Z"`:                  {"1"},
 		`"tenant_id":"acme","reason":"not_pro","limit":1`: {"3"},
-		`"tenant_id":"nobody"`:                            nil,
+		`"tenant_id":"none"`:                              nil,
 	} {
-		w := &world{rejected: events}
-		var got []string
-		for _, e := range testkit.Read[RejectedList](t, w.ask(t, "rejected_events", fields)).Data {
-			got = append(got, e.MessageID)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", fields, diff)
-		}
-		if len(w.restored)+len(w.rejected) != len(events) {
-			t.Errorf("%s: of 4 events, %v are restored and %d left", fields, w.restored, len(w.rejected))
-		}
+		inAccount(t, func(a *account) {
+			put(a)
+			var got []string
+			for _, e := range read[RejectedList](a, "rejected_events", fields).Data {
+				got = append(got, e.MessageID)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", fields, diff)
+			}
+			if a.rejected.Visible() != 4 {
+				t.Errorf("%s: of 4 events %d are visible", fields, a.rejected.Visible())
+			}
+		})
 	}
-	w := &world{rejected: events}
-	backwards := `"since":"2026-05-01T13:00:00Z","until":"2026-05-01T12:00:00Z"`
-	got := testkit.Refusal(t, w.ask(t, "rejected_events", backwards))
-	if got != "invalid_field until" || len(w.rejected) != 4 {
-		t.Errorf("a span that ends before it begins: %q", got)
-	}
+	inAccount(t, func(a *account) {
+		put(a)
+		backwards := `"since":"2026-05-01T13:00:00Z","until":"2026-05-01T12:00:00Z"`
+		got := testkit.Refusal(t, a.ask("rejected_events", backwards))
+		if got != "invalid_field until" || a.made > 0 {
+			t.Errorf("a span that ends before it begins: %q, %d calls", got, a.made)
+		}
+	})
 }
 
 func TestHandler_rejectedEvents_saysWhereTheSearchEnds(t *testing.T) {
 	for n, want := range map[int]string{maxSearched - 2: "", maxSearched + 2: noteSearchedPart} {
-		w := &world{rejected: slices.Repeat([]rejected.Event{anEvent("1", at)}, n)}
-		got := testkit.Read[RejectedList](t, w.ask(t, "rejected_events", `"tenant_id":"acme"`))
-		if got.Note != want || len(w.restored) != min(n, maxSearched) {
-			t.Errorf("of %d events %d are received, note %q", n, len(w.restored), got.Note)
-		}
+		inAccount(t, func(a *account) {
+			a.reject(slices.Repeat([]rejected.Event{anEvent("1")}, n)...)
+			got := read[RejectedList](a, "rejected_events", `"tenant_id":"acme"`)
+			if got.Note != want || a.rejected.Visible() != n {
+				t.Errorf("of %d events %d are visible, note %q", n, a.rejected.Visible(), got.Note)
+			}
+			if most := (maxSearched + 9) / 10; a.calls["Receive EventsDeadLetterQueue"] > most+1 {
+				t.Errorf("of %d events, %d times ten are received", n, a.calls["Receive EventsDeadLetterQueue"])
+			}
+		})
 	}
 }
 
 func TestHandler_rejectedEvents_returnsWhatItReceivedBeforeAnError(t *testing.T) {
-	w := &world{rejected: []rejected.Event{anEvent("1", at)}, receiveErr: errAWS}
-	if got := w.ask(t, "rejected_events", ""); got != testkit.Internal {
-		t.Errorf("answered as %s", got)
-	}
-	if diff := cmp.Diff([]string{"1"}, w.restored); diff != "" {
-		t.Errorf("restored (-want +got):\n%s", diff)
-	}
+	inAccount(t, func(a *account) {
+		a.reject(slices.Repeat([]rejected.Event{anEvent("1")}, 11)...)
+		a.verdict = func(c *model.Call) model.Verdict {
+			if strings.HasPrefix(c.Name, "Receive") && c.Number > 0 {
+				return model.Refused
+			}
+			return model.Done
+		}
+		if got := a.ask("rejected_events", ""); got != testkit.Internal || a.rejected.Visible() != 11 {
+			t.Errorf("answered as %s, %d are visible", got, a.rejected.Visible())
+		}
+	})
 }
 
+// What is not restored is visible again after a glance.
 func TestHandler_rejectedEvents_answersEvenWhenTheyStayHidden(t *testing.T) {
-	w := &world{rejected: []rejected.Event{anEvent("1", at)}, restoreErr: errAWS}
-	got := testkit.Read[operator.List[RejectedEvent]](t, w.ask(t, "rejected_events", ""))
-	if diff := cmp.Diff([]RejectedEvent{shown("1", at)}, got.Data); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
-	if !strings.Contains(w.log.String(), "rejected events stay hidden for some seconds") {
-		t.Errorf("nothing warns of it: %s", &w.log)
-	}
+	inAccount(t, func(a *account) {
+		a.reject(anEvent("1"))
+		began := time.Now()
+		a.refuse("ChangeVisibility EventsDeadLetterQueue")
+		got := read[operator.List[RejectedEvent]](a, "rejected_events", "")
+		if diff := cmp.Diff([]RejectedEvent{shown("1", at)}, got.Data); diff != "" {
+			t.Errorf("events (-want +got):\n%s", diff)
+		}
+		if !strings.Contains(a.log.String(), "rejected events stay hidden for some seconds") {
+			t.Errorf("nothing warns of it: %s", &a.log)
+		}
+		if back := a.rejected.Next().Sub(began); back != rejected.Glance {
+			t.Errorf("the event is back after %s", back)
+		}
+	})
 }
 
 func TestShowRejected_leavesBodiesOutForWhichThereIsNoRoom(t *testing.T) {

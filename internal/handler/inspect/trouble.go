@@ -68,6 +68,7 @@ func (c troubleCounter) count(ctx context.Context) (EndpointCounts, error) {
 	if err != nil {
 		return EndpointCounts{}, err
 	}
+	// A tenant that was slow may be so no longer: its mark ends by itself.
 	slow, paused := c.slow(until), map[string]bool{}
 	counts := EndpointCounts{
 		States: map[string]int{}, SlowTenants: len(slow), Slow: slow[:min(len(slow), maxSlow)], More: more || next != "",

@@ -25,6 +25,7 @@ func (c waitingCounter) total(ctx context.Context) (dynamo.Total, error) {
 
 // of counts each endpoint's waiting deliveries: together while the index has all, otherwise one by one.
 func (c waitingCounter) of(ctx context.Context, found []operator.Found) (map[string]dynamo.Waiting, error) {
+	// One read of the index tells of all endpoints, as long as it reaches its end.
 	if len(found) > fewCounted {
 		total, err := c.total(ctx)
 		if err != nil || !total.More {
