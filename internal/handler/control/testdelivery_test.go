@@ -1,42 +1,44 @@
 package control
 
 import (
-	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/testkit"
-	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
-// Send keeps a test delivery as deliver reads it.
-func (w *world) Send(_ context.Context, messages []queue.Outgoing) []error {
-	errs := make([]error, len(messages))
-	for n, out := range messages {
-		m, err := queue.Decode(events.SQSMessage{Body: out.Body, MessageAttributes: sqsevent.Attributes(out.Attributes)})
-		if errs[n] = err; err == nil {
-			errs[n] = w.fault("Send")
+// sent are the test deliveries on DeliveryQueue, as deliver reads them.
+func (r *rig) sent(t *testing.T) (sent []delivery.Message) {
+	t.Helper()
+	r.aws.DeliveryQueue.Each(func(received events.SQSMessage, _ time.Duration, _ int) {
+		m, err := queue.Decode(received)
+		if err != nil {
+			t.Error(err)
 		}
-		w.sent = append(w.sent, m)
-		w.calls = append(w.calls, "Send "+m.EndpointID)
-	}
-	return errs
+		sent = append(sent, m)
+	})
+	return sent
 }
 
 func TestHandler_test_sendsADeliveryOfItsOwnType(t *testing.T) {
-	w := newWorld()
-	w.endpoints[0].URL, w.endpoints[0].Events = "https://example.com/secret", []string{"user.created"}
+	w := newRig()
+	w.change("webhook_1", func(e *endpoint.Endpoint) {
+		e.URL, e.Events = "https://example.com/secret", []string{"user.created"}
+	})
 	got := testkit.Read[Test](t, w.ask(t, "test", one))
-	if len(w.sent) != 1 || !w.sent[0].IsTest() || w.sent[0].EventID != "test_1" {
-		t.Fatalf("sent %+v", w.sent)
+	sent := w.sent(t)
+	if len(sent) != 1 || !sent[0].IsTest() || sent[0].EventID != "test_1" {
+		t.Fatalf("sent %+v", sent)
 	}
-	id := w.sent[0].DeliveryID
+	id := sent[0].DeliveryID
 	want := Test{
 		TenantID: "acme", EndpointID: "webhook_1", Host: "example.com", DeliveryID: id, Result: "sent",
 		Headers: map[string]string{"content-type": "application/json", "wh-id": id, "wh-webhook-event": "herald.test"},
@@ -48,8 +50,7 @@ func TestHandler_test_sendsADeliveryOfItsOwnType(t *testing.T) {
 }
 
 func TestHandler_test_failsWhereTheQueueRefuses(t *testing.T) {
-	w := newWorld()
-	w.fails = "Send"
+	w := newRig().refuses("Send DeliveryQueue")
 	if got := w.ask(t, "test", one); got != testkit.Internal {
 		t.Errorf("answered %s", got)
 	}

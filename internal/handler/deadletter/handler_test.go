@@ -2,13 +2,10 @@ package deadletter
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
-	"errors"
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,84 +16,34 @@ import (
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 const payload = `{"type":"user.deleted","data":{"userId":"user_1"}}`
 
-// world is the handler with everything around it in memory.
-type world struct {
+// rig is the handler on the model of AWS.
+type rig struct {
 	*Handler
-	mu      sync.Mutex
-	states  map[string]delivery.Record
-	records map[string]deadletter.Record
-	err     error // of Create
-	lost    error // of the next Update
+	aws     *model.Model
 	log     bytes.Buffer
 	metrics bytes.Buffer
 }
 
-func newWorld() *world {
-	w := &world{states: map[string]delivery.Record{}, records: map[string]deadletter.Record{}}
+func newRig() *rig {
+	r := &rig{aws: model.New()}
+	p := r.aws.Process("deadletter")
 	now := func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 678_901_234, time.UTC) }
-	w.Handler = &Handler{
-		States: states{w}, Store: store{w}, Vault: deadletter.Vault{Keys: testkit.OneKey{}, Random: rand.Reader},
-		Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Now: now,
-		Metrics: telemetry.NewMetrics(&w.metrics, "test", "deadletter", now),
+	r.Handler = &Handler{
+		States: p.Deliveries(), Store: p.DeadLetters(),
+		Vault: deadletter.Vault{Keys: testkit.OneKey{}, Random: rand.Reader},
+		Log:   slog.New(slog.NewJSONHandler(&r.log, nil)), Now: now,
+		Metrics: telemetry.NewMetrics(&r.metrics, "test", "deadletter", now),
 	}
-	return w
-}
-
-type (
-	states struct{ *world }
-	store  struct{ *world }
-)
-
-func (s states) Get(_ context.Context, id string) (delivery.Record, bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, found := s.states[id]
-	return r, found, nil
-}
-
-func (s states) Update(_ context.Context, r delivery.Record) (bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.lost; err != nil {
-		s.lost = nil
-		return false, err
-	}
-	s.states[r.DeliveryID] = r
-	return true, nil
-}
-
-func (s store) Create(_ context.Context, r deadletter.Record) (bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err != nil {
-		return false, s.err
-	}
-	if _, exists := s.records[r.DeliveryID]; exists {
-		return false, nil
-	}
-	s.records[r.DeliveryID] = r
-	return true, nil
-}
-
-func (s store) Append(_ context.Context, r deadletter.Record, n int) (bool, deadletter.Record, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	old := s.records[r.DeliveryID]
-	if old.DeliveryID == "" || old.Replay >= r.Replay || len(old.Sealed.History) != n-1 {
-		return false, old, nil
-	}
-	r.Sealed = deadletter.Sealed{Body: old.Sealed.Body, History: append(old.Sealed.History, r.Sealed.History...)}
-	s.records[r.DeliveryID] = r
-	return true, deadletter.Record{}, nil
+	return r
 }
 
 // deliveryID is that of every readable message.
@@ -120,12 +67,12 @@ func living(replay, attempts int, life delivery.Life) events.SQSMessage {
 	)}
 }
 
-// diedAt is when all of a world's deliveries die: its records keep milliseconds.
+// diedAt is when all deliveries die: records keep milliseconds.
 var diedAt = time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
 
-func (w *world) open(t *testing.T, id string) deadletter.Opened {
+func (w *rig) open(t *testing.T, id string) deadletter.Opened {
 	t.Helper()
-	opened, err := w.Vault.OpenAll(t.Context(), w.records[id])
+	opened, err := w.Vault.OpenAll(t.Context(), w.aws.Letters[id])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +87,7 @@ type contents struct {
 	Detail     string // of the first death
 }
 
-func (w *world) holds(t *testing.T, id string, want contents) {
+func (w *rig) holds(t *testing.T, id string, want contents) {
 	t.Helper()
 	opened := w.open(t, id)
 	got := contents{Body: string(opened.Body), Attributes: map[string]string{}, Detail: opened.History[0].Detail}
@@ -180,9 +127,9 @@ func TestHandler_Process_recordsWhatADeliveryDiedOf(t *testing.T) {
 		"moved from DeliveryQueue":        {nil, living(0, 0, delivery.Life{}), delivery.ReasonCrashed, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld()
+			w := newRig()
 			if row.state != nil {
-				w.states[deliveryID] = *row.state
+				w.aws.States[deliveryID] = *row.state
 			}
 			if failed := w.Process(t.Context(), []events.SQSMessage{row.m}); len(failed) != 0 {
 				t.Fatalf("failed %v", failed)
@@ -192,18 +139,18 @@ func TestHandler_Process_recordsWhatADeliveryDiedOf(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantRecord := deadletter.Record{
-				Ref: m.Ref, EventType: "user.deleted", Reason: row.reason,
-				Attempts: row.attempts, LastStatus: row.status, DiedAt: diedAt,
+				Ref: m.Ref, EventType: "user.deleted", Status: deadletter.Dead, Reason: row.reason,
+				Attempts: row.attempts, LastStatus: row.status, ReplayCount: m.Replay, DiedAt: diedAt, UpdatedAt: diedAt,
 			}
 			unsealed := cmpopts.IgnoreFields(deadletter.Record{}, "Sealed") // opened below
-			if diff := cmp.Diff(wantRecord, w.records[deliveryID], unsealed); diff != "" {
+			if diff := cmp.Diff(wantRecord, w.aws.Letters[deliveryID], unsealed); diff != "" {
 				t.Errorf("record (-want +got)\n%s", diff)
 			}
 			wantState := delivery.Record{
 				Ref: m.Ref, EventType: "user.deleted", State: delivery.Dead, Reason: row.reason,
 				Attempts: row.attempts, LastStatus: row.status, UpdatedAt: diedAt,
 			}
-			if diff := cmp.Diff(wantState, w.states[deliveryID]); diff != "" {
+			if diff := cmp.Diff(wantState, w.aws.States[deliveryID]); diff != "" {
 				t.Errorf("state (-want +got)\n%s", diff)
 			}
 			wantOpened := deadletter.Opened{Body: []byte(payload), History: []deadletter.Entry{{
@@ -221,11 +168,11 @@ func TestHandler_Process_recordsWhatADeliveryDiedOf(t *testing.T) {
 }
 
 func TestHandler_Process_recordsNoAcknowledgedDelivery(t *testing.T) {
-	w := newWorld()
-	w.states[deliveryID] = delivery.Record{State: delivery.Acknowledged}
+	w := newRig()
+	w.aws.States[deliveryID] = delivery.Record{State: delivery.Acknowledged}
 	failed := w.Process(t.Context(), []events.SQSMessage{message(0)})
-	if len(failed) != 0 || len(w.records) != 0 {
-		t.Errorf("failed %v, records %v", failed, w.records)
+	if len(failed) != 0 || len(w.aws.Letters) != 0 {
+		t.Errorf("failed %v, records %v", failed, w.aws.Letters)
 	}
 }
 
@@ -234,7 +181,7 @@ func TestHandler_Process_recordsEachLifeOnce(t *testing.T) {
 		{[]int{0, 0, 1, 1, 3, 1}, []int{0, 1, 3}}, // replay 2 could not be sent
 		{[]int{3, 4}, []int{3, 4}},                // purged, it died again
 	} {
-		w := newWorld()
+		w := newRig()
 		for _, replay := range row.replays {
 			if failed := w.Process(t.Context(), []events.SQSMessage{message(replay)}); len(failed) != 0 {
 				t.Errorf("failed %v", failed)
@@ -250,7 +197,7 @@ func TestHandler_Process_keepsUnreadableMessagesWhole(t *testing.T) {
 	future.MessageAttributes["blob"] = events.SQSMessageAttribute{BinaryValue: []byte{0, 1}, DataType: "Binary"}
 	foreign := sqsevent.With(message(0), "tenant_id", "other")
 	foreign.MessageId = "sqs-b"
-	w := newWorld()
+	w := newRig()
 	for range 2 {
 		if failed := w.Process(t.Context(), []events.SQSMessage{future, foreign}); len(failed) != 0 {
 			t.Fatalf("failed %v", failed)
@@ -276,32 +223,32 @@ func TestHandler_Process_keepsUnreadableMessagesWhole(t *testing.T) {
 	})
 	want := deadletter.Record{
 		Ref:    delivery.Ref{DeliveryID: "unreadable_sqs-b", CreatedAt: diedAt},
-		Reason: delivery.ReasonUnreadable, DiedAt: diedAt,
+		Status: deadletter.Dead, Reason: delivery.ReasonUnreadable, DiedAt: diedAt, UpdatedAt: diedAt,
 	}
 	unsealed := cmpopts.IgnoreFields(deadletter.Record{}, "Sealed")
-	if diff := cmp.Diff(want, w.records["unreadable_sqs-b"], unsealed); diff != "" {
+	if diff := cmp.Diff(want, w.aws.Letters["unreadable_sqs-b"], unsealed); diff != "" {
 		t.Errorf("record (-want +got)\n%s", diff)
 	}
-	if len(w.states) != 0 || len(w.records) != 2 {
-		t.Errorf("states %v, %d records", w.states, len(w.records))
+	if len(w.aws.States) != 0 || len(w.aws.Letters) != 2 {
+		t.Errorf("states %v, %d records", w.aws.States, len(w.aws.Letters))
 	}
 }
 
 func TestHandler_Process_returnsWhatIsNotWritten(t *testing.T) {
-	w := newWorld()
-	w.err = errors.New("throttled")
+	w := newRig()
+	w.aws.On("Write DeadLetters", 1, model.Refused)
 	failed := w.Process(t.Context(), []events.SQSMessage{message(0)})
 	if !slices.Equal(failed, []string{"sqs-a"}) {
 		t.Errorf("failed %v", failed)
 	}
-	if s, found := w.states[deliveryID]; found {
+	if s, found := w.aws.States[deliveryID]; found {
 		t.Errorf("dead without a record: %+v", s)
 	}
 }
 
 func TestHandler_Process_countsADeathOnceIfItsStateWasNotWritten(t *testing.T) {
-	w := newWorld()
-	w.lost = errors.New("no answer")
+	w := newRig()
+	w.aws.On("Write Deliveries", 1, model.Refused)
 	for try, want := range []struct {
 		failed int
 		deaths bool
@@ -316,7 +263,7 @@ func TestHandler_Process_countsADeathOnceIfItsStateWasNotWritten(t *testing.T) {
 
 // SQS moves a test here if deliver crashes on it: nobody would miss or replay it.
 func TestHandler_Process_keepsNoTest(t *testing.T) {
-	w := newWorld()
+	w := newRig()
 	body := `{"type":"` + delivery.TestType + `","data":{}}`
 	m := delivery.Message{Body: []byte(body), Ref: delivery.Ref{
 		DeliveryID: delivery.ID("acme", "test_1", "webhook_1", delivery.ContentOf([]byte(body))),
@@ -325,39 +272,59 @@ func TestHandler_Process_keepsNoTest(t *testing.T) {
 	failed := w.Process(t.Context(), []events.SQSMessage{
 		{MessageId: "sqs-a", Body: body, MessageAttributes: sqsevent.Attributes(queue.Attributes(m))},
 	})
-	got := w.states[m.DeliveryID]
-	if len(failed) > 0 || len(w.records) > 0 || got.State != delivery.Discarded || got.Reason != delivery.ReasonCrashed {
-		t.Errorf("returned %v, kept %v, state %+v", failed, w.records, got)
+	got := w.aws.States[m.DeliveryID]
+	if len(failed) > 0 || len(w.aws.Letters) > 0 || got.State != delivery.Discarded || got.Reason != delivery.ReasonCrashed {
+		t.Errorf("returned %v, kept %v, state %+v", failed, w.aws.Letters, got)
 	}
 }
 
-// deaths are those that were noted for owners.
-type deaths struct {
-	all []circuit.Spell
-	err error
-}
-
-func (d *deaths) MarkDeath(_ context.Context, key dynamo.EndpointKey, death circuit.Spell, before time.Time) error {
-	if d.err == nil && key.EndpointID == "webhook_1" && before.Equal(death.At.Add(-24*time.Hour)) {
-		d.all = append(d.all, death)
-	}
-	return d.err
-}
-
-// A death that could not be noted is a fault that keeps no message on the queue; what cannot be read is nobody's.
+// A death that could not be noted is a fault that keeps no message on the queue; what cannot be read is of no owner.
 func TestHandler_Process_notesDeathsForOwners(t *testing.T) {
-	w, noted, metrics := newWorld(), &deaths{err: errors.New("throttled")}, &bytes.Buffer{}
-	w.Notices, w.Metrics = noted, telemetry.NewMetrics(metrics, "test", "deadletter", w.Now)
-	if failed := w.Process(t.Context(), []events.SQSMessage{message(0)}); len(failed) != 0 || len(w.records) != 1 {
-		t.Errorf("returned %v, kept %v", failed, w.records)
+	w := newRig()
+	w.Notices = w.aws.Process("deadletter").Circuits()
+	w.aws.On("Write EndpointHealth", 0, model.Refused)
+	if failed := w.Process(t.Context(), []events.SQSMessage{message(0)}); len(failed) != 0 || len(w.aws.Letters) != 1 {
+		t.Errorf("returned %v, kept %v", failed, w.aws.Letters)
 	}
-	if !strings.Contains(metrics.String(), `"Faults":[1]`) || !strings.Contains(w.log.String(), "death not noted") {
-		t.Errorf("no fault in\n%s%s", metrics, &w.log)
+	if !strings.Contains(w.metrics.String(), `"Faults":[1]`) || !strings.Contains(w.log.String(), "death not noted") {
+		t.Errorf("no fault in\n%s%s", &w.metrics, &w.log)
 	}
-	noted.err = nil
+	w.aws.Mend()
 	w.Process(t.Context(), []events.SQSMessage{message(0), sqsevent.With(message(0), "version", "7")})
-	want := []circuit.Spell{{At: diedAt, Reason: string(delivery.ReasonCrashed)}}
-	if diff := cmp.Diff(want, noted.all); diff != "" {
-		t.Errorf("noted (-want +got)\n%s", diff)
+	noted := w.aws.Circuits["webhook_1"]
+	want := circuit.Spell{At: diedAt, Reason: string(delivery.ReasonCrashed)}
+	if diff := cmp.Diff(want, noted.Death); diff != "" || len(w.aws.Circuits) != 1 {
+		t.Errorf("noted for %d (-want +got)\n%s", len(w.aws.Circuits), diff)
+	}
+	first := w.Now
+	w.Now = func() time.Time { return first().Add(time.Hour) } // within a day of the first
+	w.Process(t.Context(), []events.SQSMessage{message(1)})
+	if got := w.aws.Circuits["webhook_1"]; !cmp.Equal(noted, got) {
+		t.Errorf("the second of a day (-want +got)\n%s", cmp.Diff(noted, got))
+	}
+}
+
+// Whatever call fails, is lost or is cut short, a message that is received again until it is taken makes one record,
+// which opens, and its delivery is dead.
+func TestHandler_Process_recordsADeathWhateverCallFails(t *testing.T) {
+	for _, call := range []string{"Read Deliveries", "Write DeadLetters", "Write Deliveries"} {
+		for _, v := range []model.Verdict{model.Refused, model.Lost, model.Crashed, model.CrashedBut} {
+			t.Run(call+" "+v.String(), func(t *testing.T) {
+				w := newRig()
+				w.aws.On(call, 1, v)
+				if failed := w.Process(t.Context(), []events.SQSMessage{message(0)}); len(failed) != 1 {
+					t.Fatalf("taken: %v", failed)
+				}
+				p := w.aws.Process("the next") // after a crash
+				w.States, w.Store = p.Deliveries(), p.DeadLetters()
+				if failed := w.Process(t.Context(), []events.SQSMessage{message(0)}); len(failed) != 0 {
+					t.Fatalf("not taken: %v", failed)
+				}
+				w.holds(t, deliveryID, contents{Body: payload, Lives: []int{0}})
+				if got := w.aws.States[deliveryID].State; got != delivery.Dead {
+					t.Errorf("the delivery is %q", got)
+				}
+			})
+		}
 	}
 }

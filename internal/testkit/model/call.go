@@ -74,6 +74,7 @@ func (p *Process) many(ctx context.Context, name, key string, n int, effect func
 				}
 			}
 			m.meddle(name, true)
+			m.Made(name, key)
 			m.checkAfter(name)
 		})
 	}

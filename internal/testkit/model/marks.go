@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -9,7 +10,7 @@ import (
 
 // Marks returns the marks of a tenant and of its endpoints.
 func (r Endpoints) Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error) {
-	marks, err := asked(ctx, r.Process, readEndpoints, tenantID, func() endpoint.TenantMarks {
+	marks, err := asked(ctx, r.Process, readEndpoints, "marks#"+tenantID, func() endpoint.TenantMarks {
 		marks := endpoint.TenantMarks{Tenant: r.model.Stops[tenantID], Endpoints: map[string]endpoint.Marks{}}
 		for _, e := range r.model.of(tenantID) {
 			if e.Marks != (endpoint.Marks{}) {
@@ -32,7 +33,7 @@ func (r Endpoints) Mark(
 	if m.readable(brokenMarks+key.TenantID) != nil {
 		return false, marks, unreadable(key.TenantID)
 	}
-	err = r.one(ctx, writeEndpoints, key.EndpointID, func() {
+	err = r.one(ctx, writeEndpoints, cmp.Or(key.EndpointID, key.TenantID), func() {
 		if key.EndpointID == "" {
 			marks = m.Stops[key.TenantID]
 			if changed = change(&marks); changed {

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
@@ -61,12 +62,14 @@ type Model struct {
 	Letters   map[string]deadletter.Record
 	Jobs      map[string]JobRow
 	Keys      map[string]apikey.Key
+	Audited   []audit.Line
 	Behind    time.Duration // of reads that are not strongly consistent
 	Used      Usage
 
 	// These are set before anything happens, and do nothing unless they are. All but Judge are called under Mu.
 	Post     Receiver                                                 // has to be set
 	Judge    func(*Call) Verdict                                      // of every call; nil: each is done at once
+	Made     func(name, key string)                                   // with every call that took effect
 	Note     func(format string, args ...any)                         // takes the history
 	Check    func()                                                   // after acts that may lose a delivery
 	Sent     func(*Queue, events.SQSMessage)                          // with every message that is sent
