@@ -53,7 +53,7 @@ func (r *rig) made(name, key string) {
 	case "Write Endpoints":
 		r.calls = append(r.calls, "Mark "+key)
 	case "Write EndpointHealth":
-		r.calls = append(r.calls, "Hold "+key)
+		r.calls = append(r.calls, "Hold "+strings.TrimPrefix(key, model.LeaseKey))
 	case "Send DeliveryQueue":
 		r.calls = append(r.calls, "Send "+key)
 	case "PutLogEvents":

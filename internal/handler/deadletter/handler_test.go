@@ -273,7 +273,7 @@ func TestHandler_Process_keepsNoTest(t *testing.T) {
 		{MessageId: "sqs-a", Body: body, MessageAttributes: sqsevent.Attributes(queue.Attributes(m))},
 	})
 	got := w.aws.States[m.DeliveryID]
-	if len(failed) > 0 || len(w.aws.Letters) > 0 || got.State != delivery.Discarded || got.Reason != delivery.ReasonCrashed {
+	if len(failed)+len(w.aws.Letters) > 0 || got.State != delivery.Discarded || got.Reason != delivery.ReasonCrashed {
 		t.Errorf("returned %v, kept %v, state %+v", failed, w.aws.Letters, got)
 	}
 }

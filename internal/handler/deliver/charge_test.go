@@ -27,14 +27,14 @@ func TestHandler_Process_chargesATenantForTheTimeItKeepsABatch(t *testing.T) {
 		14500 * time.Millisecond: 2 * 11500 * time.Millisecond,
 	} {
 		t.Run(took.String(), func(t *testing.T) {
-			in(t, answersAfter(took), func(w *world) {
+			in(t, answersAfter(took), func(w *rig) {
 				began := time.Now()
 				w.process(w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2"))
 				charged := time.Duration(0)
-				if !w.slowUntil.IsZero() {
-					charged = w.slowUntil.Sub(began)
+				if !w.slowUntil().IsZero() {
+					charged = w.slowUntil().Sub(began)
 				}
-				if charged -= firstCharge(took); want > 0 && charged != want || want == 0 && !w.slowUntil.IsZero() {
+				if charged -= firstCharge(took); want > 0 && charged != want || want == 0 && !w.slowUntil().IsZero() {
 					w.Errorf("charged %s, want %s", charged, want)
 				}
 			})
@@ -46,7 +46,7 @@ func TestHandler_Process_chargesATenantForTheTimeItKeepsABatch(t *testing.T) {
 func firstCharge(took time.Duration) time.Duration { return min(took, 6*time.Second) }
 
 func TestHandler_Process_chargesWhileItLasts(t *testing.T) {
-	in(t, hangs, func(w *world) {
+	in(t, hangs, func(w *rig) {
 		w.process(w.fresh("e1", "webhook_1"))
 		want := []time.Duration{6 * time.Second, 12 * time.Second, 15 * time.Second}
 		if diff := cmp.Diff(want, w.charged); diff != "" {
@@ -56,14 +56,14 @@ func TestHandler_Process_chargesWhileItLasts(t *testing.T) {
 }
 
 func TestHandler_Process_setsASlowTenantAside(t *testing.T) {
-	in(t, hangs, func(w *world) {
+	in(t, hangs, func(w *rig) {
 		h := w.handler()
 		var processes sync.WaitGroup
 		for n := range 3 {
 			processes.Go(func() { w.processBy(w.handler(), w.fresh(fmt.Sprint("e", n), "webhook_1")) })
 		}
 		processes.Wait()
-		if until := time.Until(w.slowUntil); until < 6*time.Hour {
+		if until := time.Until(w.slowUntil()); until < 6*time.Hour {
 			w.Fatalf("three batches that hang are charged up to %s from now", until)
 		}
 		posts := len(w.posts)
@@ -85,8 +85,8 @@ func TestHandler_Process_setsASlowTenantAside(t *testing.T) {
 }
 
 func TestHandler_Process_setsAsideBeforeTheOthersEnd(t *testing.T) {
-	in(t, hangs, func(w *world) {
-		w.slowUntil = time.Now().Add(6 * time.Hour)
+	in(t, hangs, func(w *rig) {
+		w.slow()
 		w.opened(time.Minute)
 		probe := message("probe", "webhook_1")
 		probe.Life = delivery.Life{StartedAt: w.born, Probe: time.Now()}
@@ -94,8 +94,8 @@ func TestHandler_Process_setsAsideBeforeTheOthersEnd(t *testing.T) {
 		var sentAfter time.Duration
 		go func() {
 			time.Sleep(time.Second)
-			w.mu.Lock()
-			defer w.mu.Unlock()
+			w.aws.Mu.Lock()
+			defer w.aws.Mu.Unlock()
 			if len(w.sent["Slow"]) == 1 {
 				sentAfter = time.Since(began)
 			}

@@ -14,22 +14,24 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
 func TestHandler_Process_acknowledgesASuccessWithOneWrite(t *testing.T) {
-	in(t, status(204), func(w *world) {
+	in(t, status(204), func(w *rig) {
 		if returned := w.process(w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2")); len(returned) > 0 {
 			w.Errorf("returned %v", returned)
 		}
-		if diff := cmp.Diff([]string{"Read", "Open", "Open", "States"}, w.calls); diff != "" || len(w.acked) != 2 {
-			w.Errorf("%d acknowledged, calls (-want +got):\n%s", len(w.acked), diff)
+		if diff := cmp.Diff([]string{"Read", "Open", "Open", "States"}, w.calls); diff != "" || w.acknowledged() != 2 {
+			w.Errorf("%d acknowledged, calls (-want +got):\n%s", w.acknowledged(), diff)
 		}
 	})
 }
 
 func TestHandler_Process_sendsAFailureOn(t *testing.T) {
-	in(t, status(503), func(w *world) {
+	in(t, status(503), func(w *rig) {
 		first, second, fourth, last := w.fresh("first", "webhook_1"), w.retried("second", "webhook_1", 1),
 			w.retried("fourth", "webhook_1", 3), w.retried("last", "webhook_1", 9)
 		lane := message("lane", "webhook_2")
@@ -42,9 +44,9 @@ func TestHandler_Process_sendsAFailureOn(t *testing.T) {
 		if diff := cmp.Diff([]string{"id-lane"}, w.process(w.on("slow", 1, lane))); diff != "" {
 			w.Errorf("of SlowQueue returned (-want +got):\n%s", diff)
 		}
-		id := message("first", "webhook_1").DeliveryID
-		if len(w.sent["Retry"]) != 1 || w.sent["Retry"][0].Attempts != 1 || w.delays[id] != 5*time.Second {
-			w.Errorf("on RetryQueue %+v after %s", w.sent["Retry"], w.delays[id])
+		delay := time.Until(w.aws.RetryQueue.Next())
+		if len(w.sent["Retry"]) != 1 || w.sent["Retry"][0].Attempts != 1 || delay != 5*time.Second {
+			w.Errorf("on RetryQueue %+v after %s", w.sent["Retry"], delay)
 		}
 		want := map[string]time.Duration{"handle-second": 20 * time.Second, "handle-lane": 5 * time.Second}
 		if diff := cmp.Diff(want, w.hidden); diff != "" {
@@ -60,19 +62,19 @@ func TestHandler_Process_sendsAFailureOn(t *testing.T) {
 }
 
 func TestHandler_Process_holdsUnderALease(t *testing.T) {
-	stopped := map[string]func(w *world){
-		"a disabled endpoint": func(w *world) {
+	stopped := map[string]func(w *rig){
+		"a disabled endpoint": func(w *rig) {
 			w.change("webhook_1", func(e *endpoint.Endpoint) { e.Status = endpoint.Disabled })
 		},
-		"a paused endpoint": func(w *world) {
+		"a paused endpoint": func(w *rig) {
 			w.change("webhook_1", func(e *endpoint.Endpoint) { e.Marks.PausedAt = time.Now() })
 		},
-		"a paused tenant": func(w *world) { w.tenant.PausedAt = time.Now() },
-		"an open circuit": func(w *world) { w.opened(0) },
+		"a paused tenant": func(w *rig) { w.aws.Stops["acme"] = endpoint.Marks{PausedAt: time.Now()} },
+		"an open circuit": func(w *rig) { w.opened(0) },
 	}
 	for name, stop := range stopped {
 		t.Run(name, func(t *testing.T) {
-			in(t, status(200), func(w *world) {
+			in(t, status(200), func(w *rig) {
 				stop(w)
 				w.process(w.fresh("e1", "webhook_1"), w.retried("e2", "webhook_1", 4))
 				if diff := cmp.Diff([]string{"Read", "Hold", "Put", "Put", "States", "States"}, w.calls); diff != "" {
@@ -102,32 +104,35 @@ func TestHandler_Process_holdsUnderALease(t *testing.T) {
 	}
 }
 
-func (w *world) change(id string, change func(e *endpoint.Endpoint)) {
-	e := w.endpoints[id]
+func (w *rig) change(id string, change func(e *endpoint.Endpoint)) {
+	e := w.aws.Endpoints[id]
 	change(&e)
-	w.endpoints[id] = e
+	w.aws.Endpoints[id] = e
 }
 
-func (w *world) opened(ago time.Duration) {
-	w.circuits["webhook_1"] = circuit.Item{
+func (w *rig) opened(ago time.Duration) {
+	w.aws.Circuits["webhook_1"] = circuit.Item{
 		TenantID: "acme", EndpointID: "webhook_1", Version: 1, State: circuit.Open, Since: time.Now().Add(-ago), Failures: 9,
 	}
 }
 
-// TestHandler_Process_losesNothing refuses each call in turn: every delivery goes back to its queue, or is
-// somewhere else.
+// TestHandler_Process_losesNothing refuses each call in turn, and then loses its answer: every delivery goes back to
+// its queue, or is somewhere else.
 func TestHandler_Process_losesNothing(t *testing.T) {
 	lost := map[string]string{
-		"DeadLetter": "SendsLost", "Retry": "SendsLost", "Slow": "SendsLost", "Hold": "LeasesLost",
-		"Put": "BacklogPutsLost", "Hide": "VisibilityLost", "States": "StateWritesLost", "Store": "CircuitWritesLost",
+		sendDead: "SendsLost", sendRetry: "SendsLost", sendSlow: "SendsLost", storeLease: "LeasesLost",
+		putBacklog: "BacklogPutsLost", hide: "VisibilityLost", writeStates: "StateWritesLost",
+		storeState: "CircuitWritesLost",
 	}
 	for _, call := range []string{
-		"Read", "Open", "Hold", "Store", "Put", "Retry", "Slow", "DeadLetter", "Hide", "States", "Charge",
+		readRows, openSecret, storeLease, storeState, putBacklog, sendRetry, sendSlow, sendDead, hide, writeStates,
+		chargeTenant,
 	} {
-		for _, code := range []int{200, 503} {
-			t.Run(fmt.Sprint(call, " ", code), func(t *testing.T) {
-				in(t, status(code), func(w *world) {
-					w.fails[call] = true
+		for n, code := range []int{200, 503, 200, 503} {
+			v := []model.Verdict{model.Refused, model.Lost}[n/2]
+			t.Run(fmt.Sprint(call, " ", v, " ", code), func(t *testing.T) {
+				in(t, status(code), func(w *rig) {
+					w.meets(call, v)
 					w.change("webhook_2", func(e *endpoint.Endpoint) { e.Status = endpoint.Disabled })
 					records := []events.SQSMessage{
 						w.fresh("first", "webhook_1"), w.retried("short", "webhook_1", 1), w.retried("long", "webhook_1", 4),
@@ -136,7 +141,7 @@ func TestHandler_Process_losesNothing(t *testing.T) {
 					}
 					returned := w.process(records[0], records[4])
 					returned = append(returned, w.process(records[1], records[2], records[3], records[5])...)
-					w.slowUntil = time.Now().Add(6 * time.Hour)
+					w.slow()
 					returned = append(returned, w.process(records[6])...)
 					for _, r := range records {
 						event := strings.TrimPrefix(r.MessageId, "id-")
@@ -161,8 +166,8 @@ func TestHandler_Process_losesNothing(t *testing.T) {
 // A row that is broken is a fault of ours for the deliveries of its endpoint, and no place of theirs; nobody
 // else notices.
 func TestHandler_Process_readsPastABrokenRow(t *testing.T) {
-	in(t, status(200), func(w *world) {
-		w.broken = "webhook_1"
+	in(t, status(200), func(w *rig) {
+		w.aws.BreakEndpoint(dynamo.EndpointKey{TenantID: "acme", EndpointID: "webhook_1"})
 		first := w.process(w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2"))
 		again := w.process(w.retried("last", "webhook_1", 9), w.retried("other", "webhook_2", 9))
 		if diff := cmp.Diff([]string{"id-last"}, append(first, again...)); diff != "" || len(w.posts) != 2 {
@@ -172,7 +177,7 @@ func TestHandler_Process_readsPastABrokenRow(t *testing.T) {
 		if len(sent) != 1 || sent[0].EventID != "e1" || sent[0].Attempts != 0 || len(w.held)+len(w.sent["DeadLetter"]) > 0 {
 			w.Errorf("held %+v, sent %+v", w.held, w.sent)
 		}
-		last := w.states[message("last", "webhook_1").DeliveryID]
+		last := w.aws.States[message("last", "webhook_1").DeliveryID]
 		if last.Attempts != 9 || last.Reason != delivery.ReasonInternal || last.State != delivery.Retrying {
 			w.Errorf("recorded as %+v", last)
 		}
@@ -180,7 +185,7 @@ func TestHandler_Process_readsPastABrokenRow(t *testing.T) {
 }
 
 // somewhere reports whether the event's delivery was acknowledged, or waits or died elsewhere.
-func (w *world) somewhere(event string) bool {
+func (w *rig) somewhere(event string) bool {
 	is := func(m delivery.Message) bool { return m.EventID == event }
 	for _, i := range w.held {
 		if is(i.Message) {
@@ -205,7 +210,7 @@ func TestHandler_Process_isolatesAPanicAndWhatCannotBeRead(t *testing.T) {
 		}
 		return status(200)(ctx, url)
 	}
-	in(t, panics, func(w *world) {
+	in(t, panics, func(w *rig) {
 		foreign := w.fresh("e3", "webhook_1")
 		foreign.MessageAttributes = w.fresh("e4", "webhook_1").MessageAttributes
 		foreign.Body = `{"type":"user.banned","data":{}}` // not of that delivery id
@@ -214,8 +219,8 @@ func TestHandler_Process_isolatesAPanicAndWhatCannotBeRead(t *testing.T) {
 		if diff := cmp.Diff([]string{"id-foreign"}, returned); diff != "" {
 			w.Errorf("returned (-want +got):\n%s", diff)
 		}
-		if len(w.acked) != 1 || len(w.sent["Retry"]) != 1 || w.sent["Retry"][0].EventID != "e2" {
-			w.Errorf("acknowledged %v, on RetryQueue %v", w.acked, w.sent["Retry"])
+		if w.acknowledged() != 1 || len(w.sent["Retry"]) != 1 || w.sent["Retry"][0].EventID != "e2" {
+			w.Errorf("acknowledged %d, on RetryQueue %v", w.acknowledged(), w.sent["Retry"])
 		}
 		if !w.logged("no attempt", "unreadable") || !w.logged("panic in a record", "stack") {
 			w.Errorf("the log says neither: %s", w.logs)
@@ -224,18 +229,17 @@ func TestHandler_Process_isolatesAPanicAndWhatCannotBeRead(t *testing.T) {
 }
 
 func TestHandler_Process_sendsDuplicatesOnce(t *testing.T) {
-	in(t, status(503), func(w *world) {
-		late, early := w.retried("e1", "webhook_1", 2), w.retried("e1", "webhook_1", 1)
-		late.MessageId, late.ReceiptHandle = "id-late", "handle-late"
+	in(t, status(503), func(w *rig) {
+		late, early := w.as("late", w.retried("e1", "webhook_1", 2)), w.retried("e1", "webhook_1", 1)
 		replay := message("e1", "webhook_1")
 		replay.Replay = 1
-		other := w.on("retry", 1, replay)
-		other.MessageId, other.ReceiptHandle = "id-replay", "handle-replay"
-		w.fails["handle-late"] = true // of the two, the first
+		other := w.as("replay", w.on("retry", 1, replay))
+		w.meets(hide, model.Partly) // of the two, the first is refused
 		if w.process(late, early); !w.logged("VisibilityLost") {
 			w.Error("a lost change of visibility of the first duplicate does not count")
 		}
-		w.fails["handle-late"], w.posts = false, nil
+		w.inbox.Mend()
+		w.posts = nil
 		returned := w.process(late, early, other)
 		want := []string{"id-late", "id-e1", "id-replay"}
 		if diff := cmp.Diff(want, returned); diff != "" || len(w.posts) != 2 {
@@ -248,7 +252,7 @@ func TestHandler_Process_sendsDuplicatesOnce(t *testing.T) {
 }
 
 func TestHandler_Process_sendsAHangingEndpointsOtherFirstAttemptsOn(t *testing.T) {
-	in(t, hangs, func(w *world) {
+	in(t, hangs, func(w *rig) {
 		w.rules.PerEndpoint = 1
 		var records []events.SQSMessage
 		for n := range 4 {
@@ -268,7 +272,7 @@ func TestHandler_Process_sendsAHangingEndpointsOtherFirstAttemptsOn(t *testing.T
 }
 
 func TestHandler_Process_handsOnWhatIsUnfinishedBeforeTheDeadline(t *testing.T) {
-	in(t, hangs, func(w *world) {
+	in(t, hangs, func(w *rig) {
 		ctx, cancel := context.WithTimeout(w.Context(), 10*time.Second)
 		defer cancel()
 		began := time.Now()
@@ -281,18 +285,18 @@ func TestHandler_Process_handsOnWhatIsUnfinishedBeforeTheDeadline(t *testing.T) 
 				w.Errorf("%s has used a place", m.EventID)
 			}
 		}
-		if len(w.sent["Retry"]) != 2 || len(w.circuits) > 0 {
-			w.Errorf("on RetryQueue %v, circuits %v", w.sent["Retry"], w.circuits)
+		if len(w.sent["Retry"]) != 2 || len(w.aws.Circuits) > 0 {
+			w.Errorf("on RetryQueue %v, circuits %v", w.sent["Retry"], w.aws.Circuits)
 		}
 	})
 }
 
 func TestHandler_Process_remembersCircuitsItCannotRead(t *testing.T) {
-	in(t, status(200), func(w *world) {
+	in(t, status(200), func(w *rig) {
 		w.opened(time.Minute)
 		h := w.handler()
 		w.processBy(h, w.fresh("e1", "webhook_1"))
-		w.blind = true
+		w.refuses(readCircuits)
 		w.processBy(h, w.fresh("e2", "webhook_1"))
 		if len(w.held) != 2 {
 			w.Errorf("held %d of 2", len(w.held))
@@ -306,7 +310,7 @@ func TestHandler_Process_remembersCircuitsItCannotRead(t *testing.T) {
 }
 
 func TestHandler_Process_asksOnceASecondWhereNothingIsStored(t *testing.T) {
-	in(t, status(200), func(w *world) {
+	in(t, status(200), func(w *rig) {
 		h := w.handler()
 		w.processBy(h, w.fresh("e1", "webhook_1"))
 		w.processBy(h, w.fresh("e2", "webhook_1"), w.fresh("e3", "webhook_2"))
@@ -326,10 +330,10 @@ func TestHandler_Process_asksOnceASecondWhereNothingIsStored(t *testing.T) {
 }
 
 func TestHandler_recordCircuits(t *testing.T) {
-	in(t, status(503), func(w *world) {
+	in(t, status(503), func(w *rig) {
 		h := w.handler()
 		w.processBy(h, w.fresh("alone", "webhook_1"))
-		if len(w.circuits) > 0 {
+		if len(w.aws.Circuits) > 0 {
 			w.Error("a first attempt that is answered and fails alone is written")
 		}
 		w.processBy(h, w.retried("e1", "webhook_1", 1))
@@ -349,7 +353,7 @@ func TestHandler_recordCircuits(t *testing.T) {
 		}
 		w.respond = status(200)
 		w.processBy(h, w.retried("e2", "webhook_1", 1)) // ends the run of failures, however soon
-		i := w.circuits["webhook_1"]
+		i := w.aws.Circuits["webhook_1"]
 		if ok, tried := i.Recent.Share(time.Now()); i.State != circuit.None || ok != 1 || tried != 8 {
 			w.Errorf("state %q, %d of %d attempts succeeded", i.State, ok, tried)
 		}
@@ -363,14 +367,14 @@ func TestHandler_Process_makesShortChains(t *testing.T) {
 	for _, from := range []string{"delivery", "retry", "slow"} {
 		for _, slow := range []bool{false, true} {
 			for _, respond := range []func(context.Context, string) delivery.Response{status(503), hangs} {
-				in(t, respond, func(w *world) {
+				in(t, respond, func(w *rig) {
 					if slow {
-						w.slowUntil = time.Now().Add(6 * time.Hour)
+						w.slow()
 					}
 					w.rules.PerEndpoint = 1
 					last, paused := message("last", "webhook_1"), message("paused", "webhook_2")
 					last.Attempts, last.Life = 9, delivery.Life{StartedAt: w.born}
-					w.fails["Put"] = true // so that all that would wait in Backlog waits on queues
+					w.refuses(putBacklog) // so that all that would wait in Backlog waits on queues
 					w.change("webhook_2", func(e *endpoint.Endpoint) { e.Marks.PausedAt = time.Now() })
 					w.process(w.on(from, 1, message("e1", "webhook_1")), w.on(from, 1, message("e2", "webhook_1")),
 						w.on(from, 1, last), w.on(from, 1, paused))
@@ -392,8 +396,8 @@ func TestHandler_Process_makesShortChains(t *testing.T) {
 
 // What is dead is not attempted again while DeadLetterQueue refuses it.
 func TestHandler_Process_keepsTheDeadInBacklogWhileTheirQueueRefuses(t *testing.T) {
-	in(t, status(503), func(w *world) {
-		w.fails["DeadLetter"] = true
+	in(t, status(503), func(w *rig) {
+		w.refuses(sendDead)
 		if returned := w.process(w.retried("last", "webhook_1", 9)); len(returned) > 0 {
 			w.Errorf("returned %v", returned)
 		}
@@ -404,7 +408,7 @@ func TestHandler_Process_keepsTheDeadInBacklogWhileTheirQueueRefuses(t *testing.
 		if returned := w.process(w.on("retry", 1, again)); len(returned) > 0 || len(w.posts) != 1 || len(w.held) != 2 {
 			w.Errorf("%d POSTs, returned %v, in Backlog %+v", len(w.posts), returned, w.held)
 		}
-		w.fails["DeadLetter"] = false
+		w.aws.Mend()
 		w.process(w.on("retry", 1, again))
 		if dead := w.sent["DeadLetter"]; len(dead) != 1 || dead[0].Attempts != 10 || dead[0].Life.Status != 503 {
 			w.Errorf("dead %+v", dead)
@@ -430,12 +434,12 @@ func TestHandler_Process_boundsTheAttemptsOfATenantAtAHost(t *testing.T) {
 		mu.Unlock()
 		return delivery.Response{Status: 204, Elapsed: time.Second}
 	}
-	in(t, slow, func(w *world) {
+	in(t, slow, func(w *rig) {
 		w.rules.PerEndpoint = 2
 		var records []events.SQSMessage
 		for n := range 8 {
 			tenant, id := []string{"acme", "globex"}[n%2], fmt.Sprint("webhook_host_", n)
-			w.endpoints[id] = endpoint.Endpoint{
+			w.aws.Endpoints[id] = endpoint.Endpoint{
 				ID: id, TenantID: tenant, URL: fmt.Sprintf("https://chat.example/%s/%d", tenant, n),
 				Status: endpoint.Active, SecretVersion: 1,
 			}

@@ -2,7 +2,6 @@ package deliver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -23,11 +22,11 @@ import (
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 var (
-	errAWS   = errors.New("ThrottlingException")
 	schedule = retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9} // 5 s, 20 s, 80 s, then long
 	rules    = Rules{
 		Schedule: schedule, Circuit: circuit.New(time.Minute, 30*time.Second),
@@ -35,57 +34,167 @@ var (
 	}
 )
 
-// world is everything around the handler: receivers, tables, queues. Its clock is time.Now, which is
-// fake in a bubble of synctest.
-type world struct {
+// rig is deliver on the model of AWS, with three endpoints of acme. Its clock is time.Now, which is fake in a bubble of
+// synctest.
+type rig struct {
 	*testing.T // of the bubble
-	mu         sync.Mutex
-	born       time.Time // sent at, of every message
-	endpoints  map[string]endpoint.Endpoint
-	tenant     endpoint.Marks
-	circuits   map[string]circuit.Item
-	slowUntil  time.Time
+	aws        *model.Model
+	inbox      *model.Model // an account of the messages that are received: what deliver sends is apart
+	born       time.Time    // sent at, of every message
 	respond    func(ctx context.Context, url string) delivery.Response
 	rules      Rules
 
-	blind  bool            // circuits cannot be read
-	broken string          // the endpoint whose row is unreadable
-	fails  map[string]bool // calls that AWS refuses, by their names in calls
-
-	posts  []delivery.Request
-	calls  []string // writes and sends, in their order
-	held   []backlog.Item
-	sent   map[string][]delivery.Message // by queue
-	delays map[string]time.Duration      // by delivery id
-	hidden map[string]time.Duration      // by receipt handle
-	states map[string]delivery.Record
-	acked  []delivery.Record
-	logs   []string
+	mu      sync.Mutex
+	posts   []delivery.Request
+	calls   []string // reads, writes and sends, in their order
+	held    []backlog.Item
+	sent    map[string][]delivery.Message // by queue
+	hidden  map[string]time.Duration      // by the name of a receipt handle
+	handles map[string]string             // names of receipt handles
+	logs    []string
 
 	charged []time.Duration // since born
 	asked   []int           // circuits, by each read
 }
 
-// in runs a test in a bubble, whose clock is fake.
-func in(t *testing.T, respond func(context.Context, string) delivery.Response, do func(w *world)) {
+// in runs a test in a bubble, which has a fake clock.
+func in(t *testing.T, respond func(context.Context, string) delivery.Response, do func(w *rig)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { do(newWorld(t, respond)) })
+	synctest.Test(t, func(t *testing.T) { do(newRig(t, respond)) })
 }
 
-func newWorld(t *testing.T, respond func(context.Context, string) delivery.Response) *world {
+func newRig(t *testing.T, respond func(context.Context, string) delivery.Response) *rig {
 	t.Helper()
-	w := &world{
-		T: t, born: time.Now(), endpoints: map[string]endpoint.Endpoint{}, circuits: map[string]circuit.Item{},
-		respond: respond, rules: rules, fails: map[string]bool{}, sent: map[string][]delivery.Message{},
-		delays: map[string]time.Duration{}, hidden: map[string]time.Duration{}, states: map[string]delivery.Record{},
+	w := &rig{
+		T: t, aws: model.New(), inbox: model.New(), born: time.Now(), respond: respond, rules: rules,
+		sent: map[string][]delivery.Message{}, hidden: map[string]time.Duration{}, handles: map[string]string{},
+	}
+	w.aws.Made, w.aws.Sent, w.aws.Puts = w.made, w.took, func(i backlog.Item) {
+		w.held, w.calls = append(w.held, i), append(w.calls, "Put")
 	}
 	for n := range 3 {
 		id := fmt.Sprint("webhook_", n+1)
-		w.endpoints[id] = endpoint.Endpoint{
+		w.aws.Endpoints[id] = endpoint.Endpoint{
 			ID: id, TenantID: "acme", URL: "https://receiver.example/" + id, Status: endpoint.Active, SecretVersion: 1,
 		}
 	}
 	return w
+}
+
+// The calls of the model, as tests have AWS refuse them.
+const (
+	readRows, readCircuits                = "Read Endpoints", "Read EndpointHealth"
+	storeLease, storeState                = "Write EndpointHealth(" + model.LeaseKey, "Write EndpointHealth(webhook"
+	putBacklog, writeStates, chargeTenant = "Put Backlog", "Write Deliveries", "Charge"
+	sendRetry, sendSlow, sendDead         = "Send RetryQueue", "Send SlowQueue", "Send DeadLetterQueue"
+	openSecret, hide                      = "KMS Decrypt", "ChangeVisibility"
+)
+
+// refuses has AWS refuse all calls of a kind.
+func (w *rig) refuses(call string) { w.meets(call, model.Refused) }
+
+func (w *rig) meets(call string, v model.Verdict) {
+	w.aws.On(call, 0, v)
+	w.inbox.On(call, 0, v)
+}
+
+// made keeps calls, under short names.
+func (w *rig) made(name, key string) {
+	short := map[string]string{readRows: "Read", openSecret: "Open", writeStates: "States"}[name]
+	switch {
+	case name == "Write EndpointHealth" && strings.HasPrefix(key, model.LeaseKey):
+		short = "Hold"
+	case name == "Write EndpointHealth":
+		short = "Store"
+	}
+	if short != "" {
+		w.calls = append(w.calls, short)
+	}
+}
+
+// took keeps what a queue takes.
+func (w *rig) took(q *model.Queue, r events.SQSMessage) {
+	m, err := queue.Decode(r)
+	if err != nil {
+		w.Error(err)
+	}
+	name := strings.TrimSuffix(q.Name, "Queue")
+	w.sent[name] = append(w.sent[name], m)
+}
+
+// slowUntil is acme's moment.
+func (w *rig) slowUntil() time.Time { return w.aws.Slow["acme"] }
+
+func (w *rig) slow() { w.aws.Slow["acme"] = time.Now().Add(6 * time.Hour) }
+
+// acknowledged are the deliveries that are recorded so.
+func (w *rig) acknowledged() (n int) {
+	for _, r := range w.aws.States {
+		if r.State == delivery.Acknowledged {
+			n++
+		}
+	}
+	return n
+}
+
+// reader tells how many circuits are asked for.
+type reader struct {
+	model.Reader
+	w *rig
+}
+
+func (r reader) Read(
+	ctx context.Context, keys []dynamo.EndpointKey, quiet map[dynamo.EndpointKey]bool,
+) (map[dynamo.EndpointKey]dynamo.Reading, error) {
+	r.w.mu.Lock()
+	r.w.asked = append(r.w.asked, len(keys)-len(quiet))
+	r.w.mu.Unlock()
+	return r.Reader.Read(ctx, keys, quiet)
+}
+
+// circuits tells when tenants are charged.
+type circuits struct {
+	model.Circuits
+	w *rig
+}
+
+func (c circuits) Charge(ctx context.Context, tenantID string, d time.Duration, now time.Time) (time.Time, error) {
+	until, err := c.Circuits.Charge(ctx, tenantID, d, now)
+	if err == nil {
+		c.w.mu.Lock()
+		defer c.w.mu.Unlock()
+		c.w.charged = append(c.w.charged, now.Sub(c.w.born))
+	}
+	return until, err
+}
+
+// hider tells for how long messages are hidden.
+type hider struct {
+	model.Hider
+	w *rig
+}
+
+func (h hider) ChangeVisibility(ctx context.Context, changes []queue.VisibilityChange) []error {
+	errs := h.Hider.ChangeVisibility(ctx, changes)
+	h.w.mu.Lock()
+	defer h.w.mu.Unlock()
+	for n, c := range changes {
+		if errs[n] == nil {
+			h.w.hidden[h.w.handles[c.ReceiptHandle]] = c.Wait
+		}
+	}
+	return errs
+}
+
+// secrets open without KMS: each version has its own.
+type secrets struct{ model.Keys }
+
+func (s secrets) Open(ctx context.Context, id keyring.SecretID, sealed []byte) (string, error) {
+	if id.Headers {
+		return string(sealed), nil
+	}
+	_, err := s.Keys.Open(ctx, id, sealed)
+	return "whsec_" + fmt.Sprint(id.Version), err
 }
 
 func status(code int) func(context.Context, string) delivery.Response {
@@ -103,154 +212,30 @@ func hangs(ctx context.Context, _ string) delivery.Response {
 	return delivery.Response{Reason: delivery.ReasonTimeout, Elapsed: 15 * time.Second}
 }
 
-// do is one call of AWS.
-func (w *world) do(name string, effect func()) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.fails[name] {
-		return errAWS
-	}
-	w.calls = append(w.calls, name)
-	effect()
-	return nil
-}
-
-func (w *world) Read(
-	_ context.Context, keys []dynamo.EndpointKey, quiet map[dynamo.EndpointKey]bool,
-) (map[dynamo.EndpointKey]dynamo.Reading, error) {
-	found := map[dynamo.EndpointKey]dynamo.Reading{}
-	err := w.do("Read", func() {
-		w.asked = append(w.asked, len(keys)-len(quiet))
-		for _, key := range keys {
-			e, ok := w.endpoints[key.EndpointID]
-			ok = ok && e.TenantID == key.TenantID // the whole key
-			r := dynamo.Reading{Endpoint: e, Found: ok, Tenant: w.tenant, CircuitRead: !w.blind && !quiet[key]}
-			if r.CircuitRead {
-				r.Circuit, r.SlowUntil = w.circuits[key.EndpointID], w.slowUntil
-			}
-			if found[key] = r; key.EndpointID == w.broken {
-				found[key] = dynamo.Reading{Err: endpoint.ErrUnreadable, Found: true}
-			}
-		}
-	})
-	return found, err
-}
-
-func (w *world) Store(_ context.Context, was, next circuit.Item) (stored circuit.Item, applied bool, err error) {
-	err = w.do("Store", func() {
-		stored, applied = w.circuits[was.EndpointID], w.circuits[was.EndpointID].Version == was.Version
-		if applied {
-			next.HeldUntil = stored.HeldUntil
-			stored, w.circuits[was.EndpointID] = next, next
-		}
-	})
-	return stored, applied, err
-}
-
-func (w *world) Hold(_ context.Context, key dynamo.EndpointKey, until, now time.Time) error {
-	return w.do("Hold", func() {
-		i := w.circuits[key.EndpointID]
-		i.TenantID, i.EndpointID, i.Version = key.TenantID, key.EndpointID, max(i.Version, now.UnixNano())
-		if until.After(i.HeldUntil) {
-			i.HeldUntil = until
-		}
-		w.circuits[key.EndpointID] = i
-	})
-}
-
-func (w *world) Charge(_ context.Context, _ string, d time.Duration, now time.Time) (until time.Time, err error) {
-	err = w.do("Charge", func() {
-		w.charged = append(w.charged, now.Sub(w.born))
-		if w.slowUntil.Before(now) {
-			w.slowUntil = now
-		}
-		w.slowUntil = w.slowUntil.Add(d)
-		until = w.slowUntil
-	})
-	return until, err
-}
-
-func (w *world) MoveSlow(_ context.Context, _ string, _, to time.Time) error {
-	return w.do("MoveSlow", func() { w.slowUntil = to })
-}
-
-func (w *world) Put(_ context.Context, items []backlog.Item) []error {
-	errs := make([]error, len(items))
-	for n := range items {
-		errs[n] = w.do("Put", func() { w.held = append(w.held, items[n]) })
-	}
-	return errs
-}
-
-func (w *world) Open(_ context.Context, id keyring.SecretID, sealed []byte) (string, error) {
-	if id.Headers {
-		return string(sealed), nil
-	}
-	return "whsec_" + fmt.Sprint(id.Version), w.do("Open", func() {})
-}
-
-func (w *world) Post(ctx context.Context, r delivery.Request) delivery.Response {
+// Post is a receiver: no part of AWS.
+func (w *rig) Post(ctx context.Context, r delivery.Request) delivery.Response {
 	w.mu.Lock()
 	w.posts = append(w.posts, r)
 	w.mu.Unlock()
 	return w.respond(ctx, r.URL)
 }
 
-func (w *world) Acknowledge(_ context.Context, records []delivery.Record) error {
-	if len(records) == 0 {
-		return nil
-	}
-	return w.do("States", func() { w.acked = append(w.acked, records...) })
-}
-
-func (w *world) Update(_ context.Context, r delivery.Record) (bool, error) {
-	return true, w.do("States", func() { w.states[r.DeliveryID] = r })
-}
-
-// line is one queue that deliver sends to, or hides messages of.
-type line struct {
-	*world
-	name string
-}
-
-func (l line) Send(_ context.Context, messages []queue.Outgoing) []error {
-	errs := make([]error, len(messages))
-	for n, out := range messages {
-		errs[n] = l.do(l.name, func() {
-			m, err := queue.Decode(events.SQSMessage{Body: out.Body, MessageAttributes: sqsevent.Attributes(out.Attributes)})
-			if err != nil {
-				panic(err)
-			}
-			l.sent[l.name] = append(l.sent[l.name], m)
-			l.delays[m.DeliveryID] = out.Delay
-		})
-	}
-	return errs
-}
-
-func (l line) ChangeVisibility(_ context.Context, changes []queue.VisibilityChange) []error {
-	errs := make([]error, len(changes))
-	for n, c := range changes {
-		if l.fails[c.ReceiptHandle] {
-			errs[n] = errAWS
-			continue
-		}
-		errs[n] = l.do("Hide", func() { l.hidden[c.ReceiptHandle] = c.Wait })
-	}
-	return errs
-}
-
-func (w *world) handler() *Handler {
+func (w *rig) handler() *Handler {
+	p, received := w.aws.Process("deliver"), w.inbox.Process("deliver")
 	return &Handler{
-		Tables: Tables{Endpoints: w, Circuits: w, Backlog: w, Deliveries: w},
+		Tables: Tables{
+			Endpoints: reader{p.Reader(true), w}, Circuits: circuits{p.Circuits().WithoutNotices(), w},
+			Backlog: p.Backlog(), Deliveries: p.Deliveries(),
+		},
 		Queues: Queues{
-			Retry: line{w, "Retry"}, Slow: line{w, "Slow"}, DeadLetter: line{w, "DeadLetter"},
+			Retry: p.Sender(w.aws.RetryQueue), Slow: p.Sender(w.aws.SlowQueue), DeadLetter: p.Sender(w.aws.DeadLetterQueue),
 			Hide: map[delivery.Queue]Visibility{
-				delivery.RetryQueue: line{w, ""}, delivery.SlowQueue: line{w, ""},
+				delivery.RetryQueue: hider{received.Hider(w.inbox.RetryQueue), w},
+				delivery.SlowQueue:  hider{received.Hider(w.inbox.SlowQueue), w},
 			},
 			ARNs: map[string]delivery.Queue{"retry": delivery.RetryQueue, "slow": delivery.SlowQueue},
 		},
-		Secrets: w,
+		Secrets: secrets{p.Keys()},
 		Sender:  delivery.Sender{Client: w, UserAgent: "Herald/test", Now: time.Now},
 		Rules:   w.rules,
 		Output: Output{
@@ -262,7 +247,7 @@ func (w *world) handler() *Handler {
 }
 
 // Write takes lines of the log and of metrics.
-func (w *world) Write(line []byte) (int, error) {
+func (w *rig) Write(line []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.logs = append(w.logs, string(line))
@@ -270,7 +255,7 @@ func (w *world) Write(line []byte) (int, error) {
 }
 
 // logged reports whether a line has all these texts.
-func (w *world) logged(texts ...string) bool {
+func (w *rig) logged(texts ...string) bool {
 	for _, line := range w.logs {
 		all := true
 		for _, text := range texts {
@@ -284,12 +269,12 @@ func (w *world) logged(texts ...string) bool {
 }
 
 // process runs one invocation of a new process.
-func (w *world) process(records ...events.SQSMessage) (returned []string) {
+func (w *rig) process(records ...events.SQSMessage) (returned []string) {
 	w.Helper()
 	return w.processBy(w.handler(), records...)
 }
 
-func (w *world) processBy(h *Handler, records ...events.SQSMessage) (returned []string) {
+func (w *rig) processBy(h *Handler, records ...events.SQSMessage) (returned []string) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), 30*time.Second)
 	defer cancel()
@@ -309,19 +294,42 @@ func message(event, endpointID string) delivery.Message {
 }
 
 // on is the message as Lambda hands it over from a queue, received there so often.
-func (w *world) on(from string, receives int, m delivery.Message) events.SQSMessage {
-	return events.SQSMessage{
-		MessageId: "id-" + m.EventID, ReceiptHandle: "handle-" + m.EventID, Body: string(m.Body), EventSourceARN: from,
+func (w *rig) on(from string, receives int, m delivery.Message) events.SQSMessage {
+	r := events.SQSMessage{
+		MessageId: "id-" + m.EventID, Body: string(m.Body), EventSourceARN: from,
 		Attributes: sqsevent.System(w.born, receives), MessageAttributes: sqsevent.Attributes(queue.Attributes(m)),
 	}
+	q := map[string]*model.Queue{"retry": w.inbox.RetryQueue, "slow": w.inbox.SlowQueue}[from]
+	if q == nil { // deliver hides nothing on DeliveryQueue
+		return r
+	}
+	w.inbox.Mu.Lock()
+	defer w.inbox.Mu.Unlock()
+	q.Send(queue.Outgoing{Body: r.Body, Attributes: queue.Attributes(m)})
+	for last := fmt.Sprint(q.Name, "-", q.Sent); r.ReceiptHandle == ""; {
+		for _, received := range q.Receive() { // and others, which are visible again
+			if received.MessageId == last {
+				r.ReceiptHandle = received.ReceiptHandle
+			}
+		}
+	}
+	w.handles[r.ReceiptHandle] = "handle-" + m.EventID
+	return r
 }
 
-func (w *world) fresh(event, endpointID string) events.SQSMessage {
+// as is a message under other names.
+func (w *rig) as(name string, r events.SQSMessage) events.SQSMessage {
+	r.MessageId = "id-" + name
+	w.handles[r.ReceiptHandle] = "handle-" + name
+	return r
+}
+
+func (w *rig) fresh(event, endpointID string) events.SQSMessage {
 	return w.on("delivery", 1, message(event, endpointID))
 }
 
 // retried is a delivery on RetryQueue that has used so many places.
-func (w *world) retried(event, endpointID string, attempts int) events.SQSMessage {
+func (w *rig) retried(event, endpointID string, attempts int) events.SQSMessage {
 	m := message(event, endpointID)
 	m.Attempts, m.Life = attempts, delivery.Life{StartedAt: w.born, DueAt: w.born}
 	return w.on("retry", 1, m)

@@ -10,9 +10,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/sealing"
 )
 
-// The world's secrets open as what is sealed, where they are headers.
+// The rig's secrets open as what is sealed, where they are headers.
 func TestHandler_Process_sendsTheOwnersHeaders(t *testing.T) {
-	in(t, status(204), func(w *world) {
+	in(t, status(204), func(w *rig) {
 		w.change("webhook_1", func(e *endpoint.Endpoint) {
 			e.HeadersVersion, e.SealedHeaders = 2, []byte(endpoint.EncodeHeaders([]endpoint.Header{{Name: "X", Value: "y"}}))
 		})
@@ -27,7 +27,7 @@ func TestHandler_Process_sendsTheOwnersHeaders(t *testing.T) {
 }
 
 func TestHandler_Process_sendsNothingWithoutHeadersThatItCannotRead(t *testing.T) {
-	in(t, status(204), func(w *world) {
+	in(t, status(204), func(w *rig) {
 		w.change("webhook_1", func(e *endpoint.Endpoint) { e.HeadersVersion, e.SealedHeaders = 1, []byte("Host:x\n") })
 		w.process(w.fresh("e1", "webhook_1"))
 		if len(w.posts) > 0 || len(w.sent["Retry"]) != 1 || !w.logged(`fault=ours`) {
@@ -39,15 +39,15 @@ func TestHandler_Process_sendsNothingWithoutHeadersThatItCannotRead(t *testing.T
 // Whatever a writer of the table does to a row, an owner's headers go to the origin that they were set for, and the
 // delivery waits where they do not open: it is an incident, and no fault of the receiver's.
 func TestHandler_Process_sendsHeadersToTheirOriginAndElseNothing(t *testing.T) {
-	set := func(change func(e *endpoint.Endpoint)) func(*world) {
-		return func(w *world) { w.change("webhook_1", change) }
+	set := func(change func(e *endpoint.Endpoint)) func(*rig) {
+		return func(w *rig) { w.change("webhook_1", change) }
 	}
-	moved := func(url string) func(*world) { return set(func(e *endpoint.Endpoint) { e.URL = url }) }
+	moved := func(url string) func(*rig) { return set(func(e *endpoint.Endpoint) { e.URL = url }) }
 	for name, row := range map[string]struct {
-		change func(w *world)
+		change func(w *rig)
 		sent   bool
 	}{
-		"as it was":                 {func(*world) {}, true},
+		"as it was":                 {func(*rig) {}, true},
 		"another path and query":    {moved("https://receiver.example/other?x=y"), true},
 		"the same host, spelt anew": {moved("https://RECEIVER.example.:443/"), true},
 		"another host":              {moved("https://thief.example/webhook_1"), false},
@@ -70,7 +70,7 @@ func TestHandler_Process_sendsHeadersToTheirOriginAndElseNothing(t *testing.T) {
 		"a secret of another version": {set(func(e *endpoint.Endpoint) { e.SecretVersion++ }), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in(t, status(204), func(w *world) {
+			in(t, status(204), func(w *rig) {
 				for _, id := range []string{"webhook_1", "webhook_2"} {
 					w.change(id, w.seals)
 				}
@@ -78,9 +78,9 @@ func TestHandler_Process_sendsHeadersToTheirOriginAndElseNothing(t *testing.T) {
 				h := w.handler()
 				h.Secrets = sealing.Secrets()
 				w.processBy(h, w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2"))
-				want := []string{w.endpoints["webhook_2"].URL}
+				want := []string{w.aws.Endpoints["webhook_2"].URL}
 				if row.sent {
-					want = append(want, w.endpoints["webhook_1"].URL)
+					want = append(want, w.aws.Endpoints["webhook_1"].URL)
 				}
 				var got []string
 				for _, p := range w.posts {
@@ -104,7 +104,7 @@ func TestHandler_Process_sendsHeadersToTheirOriginAndElseNothing(t *testing.T) {
 }
 
 // seals gives an endpoint its secret and headers as webhooks does.
-func (w *world) seals(e *endpoint.Endpoint) {
+func (w *rig) seals(e *endpoint.Endpoint) {
 	w.Helper()
 	var err error
 	if e.SealedSecret, err = sealing.Secrets().Seal(w.Context(), keyring.SecretOf(*e), "whsec_1"); err != nil {
@@ -118,9 +118,9 @@ func (w *world) seals(e *endpoint.Endpoint) {
 }
 
 // take is a change of the first endpoint's row by what the second's holds.
-func take(change func(e *endpoint.Endpoint, other endpoint.Endpoint)) func(*world) {
-	return func(w *world) {
-		other := w.endpoints["webhook_2"]
+func take(change func(e *endpoint.Endpoint, other endpoint.Endpoint)) func(*rig) {
+	return func(w *rig) {
+		other := w.aws.Endpoints["webhook_2"]
 		w.change("webhook_1", func(e *endpoint.Endpoint) { change(e, other) })
 	}
 }

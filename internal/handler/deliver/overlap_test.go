@@ -19,29 +19,29 @@ func TestHandler_Process_signsWithTheSecretBefore(t *testing.T) {
 	const newer, older = "whsec_AAECAwQFBgcICQoLDA0ODw==", "whsec_Dw4NDAsKCQgHBgUEAwIBAA=="
 	for name, row := range map[string]struct {
 		companions delivery.Companions
-		change     func(w *world, e *endpoint.Endpoint)
+		change     func(w *rig, e *endpoint.Endpoint)
 		both       bool
 		lost       bool
 	}{
-		"during the overlap": {delivery.CompanionsWebhook, func(*world, *endpoint.Endpoint) {}, true, false},
+		"during the overlap": {delivery.CompanionsWebhook, func(*rig, *endpoint.Endpoint) {}, true, false},
 		"in headers of both kinds": {
-			delivery.CompanionsBoth, func(*world, *endpoint.Endpoint) {}, true, false,
+			delivery.CompanionsBoth, func(*rig, *endpoint.Endpoint) {}, true, false,
 		},
 		"at its end": {
-			delivery.CompanionsWebhook, func(_ *world, e *endpoint.Endpoint) { e.PreviousUntil = time.Now() }, false, false,
+			delivery.CompanionsWebhook, func(_ *rig, e *endpoint.Endpoint) { e.PreviousUntil = time.Now() }, false, false,
 		},
-		"without companions": {delivery.CompanionsNone, func(*world, *endpoint.Endpoint) {}, false, false},
+		"without companions": {delivery.CompanionsNone, func(*rig, *endpoint.Endpoint) {}, false, false},
 		"a secret before that does not open": {
 			delivery.CompanionsWebhook,
-			func(_ *world, e *endpoint.Endpoint) { e.SealedPrevious = e.SealedPrevious[1:] }, false, true,
+			func(_ *rig, e *endpoint.Endpoint) { e.SealedPrevious = e.SealedPrevious[1:] }, false, true,
 		},
 		"a secret before of another version": {
 			delivery.CompanionsWebhook,
-			func(_ *world, e *endpoint.Endpoint) { e.SealedPrevious = e.SealedSecret }, false, true,
+			func(_ *rig, e *endpoint.Endpoint) { e.SealedPrevious = e.SealedSecret }, false, true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in(t, status(204), func(w *world) {
+			in(t, status(204), func(w *rig) {
 				w.change("webhook_1", func(e *endpoint.Endpoint) {
 					e.SecretVersion = 2
 					e.SealedSecret = w.sealed(keyring.SecretOf(*e), newer)
@@ -87,7 +87,7 @@ func value(header []delivery.Field, name string) string {
 	return header[n].Value
 }
 
-func (w *world) sealed(id keyring.SecretID, secret string) []byte {
+func (w *rig) sealed(id keyring.SecretID, secret string) []byte {
 	w.Helper()
 	text, err := sealing.Secrets().Seal(w.Context(), id, secret)
 	if err != nil {

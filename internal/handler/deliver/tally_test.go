@@ -12,41 +12,41 @@ import (
 // The service levels count from the event's SendMessage, or from the replay.
 func TestHandler_Process_measuresServiceLevels(t *testing.T) {
 	const first, acknowledged = `"FirstAttemptSeconds":[`, `"AcknowledgedSeconds":[`
-	message := func(w *world) delivery.Message {
+	message := func(w *rig) delivery.Message {
 		m := message("e", "webhook_1")
 		m.CreatedAt = w.born.Add(-40 * time.Second)
 		return m
 	}
 	for name, row := range map[string]struct {
 		status  int
-		record  func(w *world) events.SQSMessage
+		record  func(w *rig) events.SQSMessage
 		want    []string
 		without []string
 	}{
-		"a first attempt": {204, func(w *world) events.SQSMessage { return w.on("delivery", 1, message(w)) },
+		"a first attempt": {204, func(w *rig) events.SQSMessage { return w.on("delivery", 1, message(w)) },
 			[]string{first + "40]", acknowledged + "40]", `"AttemptMillis":[1]`}, nil},
-		"one that fails": {503, func(w *world) events.SQSMessage { return w.on("delivery", 1, message(w)) },
+		"one that fails": {503, func(w *rig) events.SQSMessage { return w.on("delivery", 1, message(w)) },
 			[]string{first + "40]", `"FirstAttemptsAcknowledged":[0]`}, []string{acknowledged}},
-		"a retry": {204, func(w *world) events.SQSMessage {
+		"a retry": {204, func(w *rig) events.SQSMessage {
 			m := message(w)
 			m.Attempts, m.Life = 1, delivery.Life{StartedAt: w.born, DueAt: w.born}
 			return w.on("retry", 1, m)
 		}, []string{acknowledged + "40]"}, []string{first, "FirstAttemptsAcknowledged"}},
-		"a replay": {204, func(w *world) events.SQSMessage {
+		"a replay": {204, func(w *rig) events.SQSMessage {
 			m := message(w)
 			m.Replay, m.Life.StartedAt = 2, w.born.Add(-3*time.Second)
 			return w.on("delivery", 1, m)
 		}, []string{first + "3]", acknowledged + "3]", `"Replayed":[1]`}, nil},
-		"a job's replay": {204, func(w *world) events.SQSMessage {
+		"a job's replay": {204, func(w *rig) events.SQSMessage {
 			m := message(w)
 			m.Replay, m.Life.StartedAt = 2, w.born.Add(-3*time.Second)
 			return w.on("retry", 1, m)
 		}, []string{acknowledged + "3]", `"Replayed":[1]`}, []string{first, "FirstAttemptsAcknowledged"}},
-		"one of a slow tenant": {204, func(w *world) events.SQSMessage { return w.on("slow", 1, message(w)) },
+		"one of a slow tenant": {204, func(w *rig) events.SQSMessage { return w.on("slow", 1, message(w)) },
 			[]string{acknowledged + "40]"}, []string{first}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in(t, status(row.status), func(w *world) {
+			in(t, status(row.status), func(w *rig) {
 				w.process(row.record(w))
 				if !w.logged(row.want...) {
 					w.Errorf("no line has %q\n%s", row.want, w.logs)

@@ -22,40 +22,37 @@ func trial(event, endpointID string) delivery.Message {
 
 // A test is made once and recorded, whatever becomes of it. It moves nowhere but to the slow lane.
 func TestHandler_Process_triesATestOnce(t *testing.T) {
-	disabled := func(w *world) {
+	disabled := func(w *rig) {
 		w.change("webhook_1", func(e *endpoint.Endpoint) { e.Status = endpoint.Disabled })
 	}
 	for name, row := range map[string]struct {
 		status int
-		given  func(w *world)
+		given  func(w *rig)
 		from   string
 		posts  int
 		state  delivery.State // "" for none
 		reason delivery.Reason
 		sent   int // to SlowQueue
 	}{
-		"a 2xx is recorded": {204, func(*world) {}, "delivery", 1, delivery.Acknowledged, "", 0},
-		"so it is where most are not": {204, func(w *world) { w.rules.Unrecorded = true }, "delivery", 1,
+		"a 2xx is recorded": {204, func(*rig) {}, "delivery", 1, delivery.Acknowledged, "", 0},
+		"so it is where most are not": {204, func(w *rig) { w.rules.Unrecorded = true }, "delivery", 1,
 			delivery.Acknowledged, "", 0},
-		"a failure":             {503, func(*world) {}, "delivery", 1, delivery.Discarded, delivery.ReasonHTTP5xx, 0},
-		"a failure in the lane": {503, func(*world) {}, "slow", 1, delivery.Discarded, delivery.ReasonHTTP5xx, 0},
+		"a failure":             {503, func(*rig) {}, "delivery", 1, delivery.Discarded, delivery.ReasonHTTP5xx, 0},
+		"a failure in the lane": {503, func(*rig) {}, "slow", 1, delivery.Discarded, delivery.ReasonHTTP5xx, 0},
 		"a disabled endpoint":   {204, disabled, "delivery", 0, delivery.Discarded, delivery.ReasonEndpointDisabled, 0},
-		"an open circuit": {204, func(w *world) { w.opened(time.Minute) }, "delivery", 0, delivery.Discarded,
+		"an open circuit": {204, func(w *rig) { w.opened(time.Minute) }, "delivery", 0, delivery.Discarded,
 			delivery.ReasonCircuitOpen, 0},
-		"a fault of ours": {204, func(w *world) { w.fails["Open"] = true }, "delivery", 0, delivery.Discarded,
+		"a fault of ours": {204, func(w *rig) { w.refuses(openSecret) }, "delivery", 0, delivery.Discarded,
 			delivery.ReasonInternal, 0},
-		"a slow tenant": {204, func(w *world) { w.slowUntil = time.Now().Add(6 * time.Hour) }, "delivery", 0,
+		"a slow tenant": {204, func(w *rig) { w.slow() }, "delivery", 0,
 			delivery.Retrying, delivery.ReasonTenantSlow, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in(t, status(row.status), func(w *world) {
+			in(t, status(row.status), func(w *rig) {
 				row.given(w)
 				m := trial("test", "webhook_1")
 				returned := w.process(w.on(row.from, 1, m))
-				got := w.states[m.DeliveryID]
-				if len(w.acked) > 0 {
-					got = w.acked[0]
-				}
+				got := w.aws.States[m.DeliveryID]
 				if len(returned) > 0 || len(w.posts) != row.posts || got.State != row.state || got.Reason != row.reason {
 					w.Errorf("returned %v, %d POSTs, %s %q", returned, len(w.posts), got.State, got.Reason)
 				}
@@ -71,15 +68,15 @@ func TestHandler_Process_triesATestOnce(t *testing.T) {
 // Neither failures nor successes of tests change a circuit, and no service level counts them.
 func TestHandler_Process_learnsNothingFromTests(t *testing.T) {
 	for _, code := range []int{204, 503} {
-		in(t, status(code), func(w *world) {
-			w.circuits["webhook_1"] = circuit.Item{EndpointID: "webhook_1", Version: 1, State: circuit.Failing, Failures: 3}
-			before := w.circuits["webhook_1"]
+		in(t, status(code), func(w *rig) {
+			w.aws.Circuits["webhook_1"] = circuit.Item{EndpointID: "webhook_1", Version: 1, State: circuit.Failing, Failures: 3}
+			before := w.aws.Circuits["webhook_1"]
 			batch := make([]events.SQSMessage, 60)
 			for n := range batch {
 				batch[n] = w.on("delivery", 1, trial(string(rune('A'+n)), "webhook_1"))
 			}
 			w.process(batch...)
-			if diff := cmp.Diff(before, w.circuits["webhook_1"]); diff != "" || len(w.posts) != len(batch) {
+			if diff := cmp.Diff(before, w.aws.Circuits["webhook_1"]); diff != "" || len(w.posts) != len(batch) {
 				w.Errorf("%d POSTs, circuit (-want +got):\n%s", len(w.posts), diff)
 			}
 			if w.logged("FirstAttemptsAcknowledged") || w.logged("FirstAttemptSeconds") ||

@@ -22,7 +22,7 @@ func batch(named string, make func(event string) events.SQSMessage) (all []event
 // A batch of ten keeps a process for 2.9 s; the batch behind it shows whether others waited for it.
 func TestHandler_Process_chargesWhoKeptTheProcessWhileOthersWaited(t *testing.T) {
 	const took = 2900 * time.Millisecond
-	replayed := func(w *world, event string) events.SQSMessage {
+	replayed := func(w *rig, event string) events.SQSMessage {
 		m := message(event, "webhook_1")
 		m.Replay = 1
 		return w.on("delivery", 1, m)
@@ -30,15 +30,15 @@ func TestHandler_Process_chargesWhoKeptTheProcessWhileOthersWaited(t *testing.T)
 	for name, c := range map[string]struct {
 		from   string // queue of the batch before
 		idle   time.Duration
-		behind func(w *world, n int) events.SQSMessage // the batch behind
-		want   time.Duration                           // of ten attempts of 2.9 s, beyond 3 s
+		behind func(w *rig, n int) events.SQSMessage // the batch behind
+		want   time.Duration                         // of ten attempts of 2.9 s, beyond 3 s
 	}{
 		"all of it waited": {
-			behind: func(w *world, n int) events.SQSMessage { return w.fresh(fmt.Sprint("b", n), "webhook_2") },
+			behind: func(w *rig, n int) events.SQSMessage { return w.fresh(fmt.Sprint("b", n), "webhook_2") },
 			want:   26 * time.Second,
 		},
 		"half of it waited": {
-			behind: func(w *world, n int) events.SQSMessage {
+			behind: func(w *rig, n int) events.SQSMessage {
 				r := w.fresh(fmt.Sprint("b", n), "webhook_2")
 				if n%2 == 0 {
 					r.Attributes = sentAgo(0)
@@ -48,7 +48,7 @@ func TestHandler_Process_chargesWhoKeptTheProcessWhileOthersWaited(t *testing.T)
 			want: 11500 * time.Millisecond,
 		},
 		"it waited for a second": {
-			behind: func(w *world, n int) events.SQSMessage {
+			behind: func(w *rig, n int) events.SQSMessage {
 				r := w.fresh(fmt.Sprint("b", n), "webhook_2")
 				r.Attributes = sentAgo(time.Second)
 				return r
@@ -56,7 +56,7 @@ func TestHandler_Process_chargesWhoKeptTheProcessWhileOthersWaited(t *testing.T)
 		},
 		"it was sent when the process was free": {
 			idle: time.Minute,
-			behind: func(w *world, n int) events.SQSMessage {
+			behind: func(w *rig, n int) events.SQSMessage {
 				r := w.fresh(fmt.Sprint("b", n), "webhook_2")
 				r.Attributes = sentAgo(2 * time.Second)
 				return r
@@ -64,35 +64,35 @@ func TestHandler_Process_chargesWhoKeptTheProcessWhileOthersWaited(t *testing.T)
 		},
 		"retries that were sent when they were due may have waited for another reason": {
 			from:   "retry",
-			behind: func(w *world, n int) events.SQSMessage { return w.retried(fmt.Sprint("b", n), "webhook_2", 1) },
+			behind: func(w *rig, n int) events.SQSMessage { return w.retried(fmt.Sprint("b", n), "webhook_2", 1) },
 		},
 		"retries that were sent ahead waited for a process": {
 			from:   "retry",
-			behind: func(w *world, n int) events.SQSMessage { return ahead(w, n, time.Millisecond) },
+			behind: func(w *rig, n int) events.SQSMessage { return ahead(w, n, time.Millisecond) },
 			want:   26 * time.Second,
 		},
 		"SQS delays retries by whole seconds": {
 			from:   "retry",
-			behind: func(w *world, n int) events.SQSMessage { return ahead(w, n, 900*time.Millisecond) },
+			behind: func(w *rig, n int) events.SQSMessage { return ahead(w, n, 900*time.Millisecond) },
 		},
 		"retries waited for a batch of another queue": {
-			behind: func(w *world, n int) events.SQSMessage { return ahead(w, n, time.Millisecond) },
+			behind: func(w *rig, n int) events.SQSMessage { return ahead(w, n, time.Millisecond) },
 		},
 		"replays wait for other reasons": {
-			behind: func(w *world, n int) events.SQSMessage { return replayed(w, fmt.Sprint("b", n)) },
+			behind: func(w *rig, n int) events.SQSMessage { return replayed(w, fmt.Sprint("b", n)) },
 		},
 		"a second receive waits for other reasons": {
-			behind: func(w *world, n int) events.SQSMessage {
+			behind: func(w *rig, n int) events.SQSMessage {
 				return w.on("delivery", 2, message(fmt.Sprint("b", n), "webhook_2"))
 			},
 		},
 		"the batch before was of SlowQueue": {
 			from:   "slow",
-			behind: func(w *world, n int) events.SQSMessage { return w.fresh(fmt.Sprint("b", n), "webhook_2") },
+			behind: func(w *rig, n int) events.SQSMessage { return w.fresh(fmt.Sprint("b", n), "webhook_2") },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in(t, answersAfter(took), func(w *world) {
+			in(t, answersAfter(took), func(w *rig) {
 				h := w.handler()
 				w.processBy(h, batch("a", func(event string) events.SQSMessage {
 					r := w.fresh(event, "webhook_1")
@@ -109,8 +109,8 @@ func TestHandler_Process_chargesWhoKeptTheProcessWhileOthersWaited(t *testing.T)
 				}
 				w.processBy(h, behind...)
 				charged := time.Duration(0)
-				if !w.slowUntil.IsZero() {
-					charged = w.slowUntil.Sub(began) / 2 // half a second a second is paid for
+				if !w.slowUntil().IsZero() {
+					charged = w.slowUntil().Sub(began) / 2 // half a second a second is paid for
 				}
 				if charged != c.want {
 					w.Errorf("charged %s, want %s", charged, c.want)
@@ -121,7 +121,7 @@ func TestHandler_Process_chargesWhoKeptTheProcessWhileOthersWaited(t *testing.T)
 }
 
 // ahead is a retry that was sent at the beginning and due so long after it.
-func ahead(w *world, n int, due time.Duration) events.SQSMessage {
+func ahead(w *rig, n int, due time.Duration) events.SQSMessage {
 	m := message(fmt.Sprint("b", n), "webhook_2")
 	m.Attempts, m.Life = 1, delivery.Life{StartedAt: w.born, DueAt: w.born.Add(due)}
 	return w.on("retry", 1, m)
@@ -134,7 +134,7 @@ func sentAgo(d time.Duration) map[string]string {
 
 // Waits that get shorter are the end of something else: of our own outage, or of an attack that is over.
 func TestHandler_Process_chargesNothingWhileWaitsGetShorter(t *testing.T) {
-	in(t, answersAfter(2900*time.Millisecond), func(w *world) {
+	in(t, answersAfter(2900*time.Millisecond), func(w *rig) {
 		h := w.handler()
 		for n, waited := range []time.Duration{40 * time.Second, 30 * time.Second, 20 * time.Second, 10 * time.Second} {
 			w.processBy(h, batch(fmt.Sprint(n, "-"), func(event string) events.SQSMessage {
@@ -151,11 +151,11 @@ func TestHandler_Process_chargesNothingWhileWaitsGetShorter(t *testing.T) {
 
 // A batch that tells nothing of its wait is no end of the waits.
 func TestHandler_Process_chargesNothingForABatchThatTellsNothing(t *testing.T) {
-	silent := map[string]func(w *world, event string) events.SQSMessage{
-		"of second receives": func(w *world, event string) events.SQSMessage {
+	silent := map[string]func(w *rig, event string) events.SQSMessage{
+		"of second receives": func(w *rig, event string) events.SQSMessage {
 			return w.on("delivery", 2, message(event, "webhook_1"))
 		},
-		"of replays": func(w *world, event string) events.SQSMessage {
+		"of replays": func(w *rig, event string) events.SQSMessage {
 			m := message(event, "webhook_1")
 			m.Replay = 1
 			return w.on("delivery", 1, m)
@@ -163,7 +163,7 @@ func TestHandler_Process_chargesNothingForABatchThatTellsNothing(t *testing.T) {
 	}
 	for name, make := range silent {
 		t.Run(name, func(t *testing.T) {
-			in(t, answersAfter(2900*time.Millisecond), func(w *world) {
+			in(t, answersAfter(2900*time.Millisecond), func(w *rig) {
 				h := w.handler()
 				telling := func(waited time.Duration) {
 					w.processBy(h, batch(waited.String(), func(event string) events.SQSMessage {
@@ -189,7 +189,7 @@ func TestHandler_Process_chargesNothingForABatchThatTellsNothing(t *testing.T) {
 
 // However fast batches follow one another, a process charges a tenant once a second, and forgets nothing.
 func TestHandler_Process_chargesATenantOnceASecond(t *testing.T) {
-	in(t, answersAfter(300*time.Millisecond), func(w *world) {
+	in(t, answersAfter(300*time.Millisecond), func(w *rig) {
 		w.rules.Allowance.Burst = time.Hour // else it is set aside
 		h, last := w.handler(), time.Duration(0)
 		for n := range 50 {

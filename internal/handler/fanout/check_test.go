@@ -62,9 +62,9 @@ func TestHandler_Process_reportsAMismatchBesideAReusedIdOnce(t *testing.T) {
 	r.Process(t.Context(), []events.SQSMessage{
 		{MessageId: "1", Body: `{"id":"a","tenant_id":"t","type":"user.banned","data":{"n":1}}`},
 	})
-	r.tenants.fail["t"] = true
+	r.refuses("t")
 	r.Process(t.Context(), odd)
-	r.tenants.fail["t"] = false
+	r.aws.Mend()
 	r.Process(t.Context(), odd)
 	if !strings.Contains(r.lines.String(), `reason="event_id_reused; data does not fulfil /properties/n/type`) {
 		t.Errorf("not both reasons in\n%s", r.lines)

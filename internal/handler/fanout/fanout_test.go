@@ -25,40 +25,24 @@ import (
 	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
-// tenants is a Subscriptions of fixed lists that counts its reads.
-type tenants struct {
-	lists map[string][]endpoint.Endpoint
-	fail  map[string]bool
-	reads []string
-	mu    chan struct{}
-}
-
-func (s *tenants) Subscriptions(_ context.Context, tenantID string) ([]endpoint.Endpoint, error) {
-	s.mu <- struct{}{}
-	defer func() { <-s.mu }()
-	s.reads = append(s.reads, tenantID)
-	if s.fail[tenantID] {
-		return nil, errors.New("throttled")
-	}
-	return s.lists[tenantID], nil
-}
-
-// sentBox is a queue that loses the messages it is told to.
+// sentBox is a queue that refuses the messages that it is told to, and keeps the others as they were sent.
 type sentBox struct {
+	model.Sender
 	sent []queue.Outgoing
 	lose func(i int) bool
 	n    int
 }
 
-func (o *sentBox) Send(_ context.Context, messages []queue.Outgoing) []error {
+func (o *sentBox) Send(ctx context.Context, messages []queue.Outgoing) []error {
 	errs := make([]error, len(messages))
 	for i, m := range messages {
 		if o.lose != nil && o.lose(o.n) {
 			errs[i] = errors.New("lost")
-		} else {
+		} else if errs[i] = o.Sender.Send(ctx, []queue.Outgoing{m})[0]; errs[i] == nil {
 			o.sent = append(o.sent, m)
 		}
 		o.n++
@@ -80,40 +64,60 @@ var (
 	sqsValues = cmpopts.IgnoreUnexported(types.MessageAttributeValue{})
 )
 
+// rig is fanout on the model of AWS.
 type rig struct {
 	*Handler
+	aws            *model.Model
 	lines, metrics *bytes.Buffer
-	tenants        *tenants
 	deliveries     *sentBox
 	slow           *sentBox
 	rejected       *sentBox
+	asked          *[][]string // tenants of each read of slow_until
+	reads          *[]string   // tenants of each read of endpoints
 }
 
-// slowUntil is the tenants' slow_until, and the tenants of each read of it.
-type slowUntil struct {
-	until map[string]time.Time
-	asked [][]string
+// moments tells of which tenants slow_until is read.
+type moments struct {
+	model.Circuits
+	asked *[][]string
 }
 
-func (s *slowUntil) SlowUntil(_ context.Context, tenants []string) (map[string]time.Time, error) {
+func (m moments) SlowUntil(ctx context.Context, tenants []string) (map[string]time.Time, error) {
 	slices.Sort(tenants)
-	s.asked = append(s.asked, tenants)
-	return s.until, nil
+	*m.asked = append(*m.asked, tenants)
+	return m.Circuits.SlowUntil(ctx, tenants)
 }
 
 func newRig(lists map[string][]endpoint.Endpoint) rig {
+	account := model.New()
+	p := account.Process("fanout")
 	r := rig{
-		tenants: &tenants{lists: lists, fail: map[string]bool{}, mu: make(chan struct{}, 1)}, deliveries: &sentBox{},
-		slow: &sentBox{}, rejected: &sentBox{}, lines: &bytes.Buffer{}, metrics: &bytes.Buffer{},
+		aws: account, lines: &bytes.Buffer{}, metrics: &bytes.Buffer{}, asked: &[][]string{}, reads: &[]string{},
+		deliveries: &sentBox{Sender: p.Sender(account.DeliveryQueue)}, slow: &sentBox{Sender: p.Sender(account.SlowQueue)},
+		rejected: &sentBox{Sender: p.Sender(account.DeadLetterQueue)}, // in place of EventsDeadLetterQueue
+	}
+	for tenant, list := range lists {
+		for _, e := range list {
+			e.TenantID = tenant
+			account.Endpoints[e.ID] = e
+		}
+	}
+	account.Made = func(name, key string) {
+		if name == "Read Endpoints" {
+			*r.reads = append(*r.reads, key)
+		}
 	}
 	r.Handler = &Handler{
-		Subscriptions: r.tenants, Slow: &slowUntil{}, Allowance: allowance.New(200, 15*time.Second),
+		Subscriptions: p.Endpoints(), Slow: moments{p.Circuits(), r.asked}, Allowance: allowance.New(200, 15*time.Second),
 		Deliveries: r.deliveries, SlowQueue: r.slow, Rejected: r.rejected, Log: slog.New(slog.NewTextHandler(r.lines, nil)),
 		Metrics: telemetry.NewMetrics(r.metrics, "test", "fanout", time.Now), Now: func() time.Time { return epoch },
 		memory: newMemory(),
 	}
 	return r
 }
+
+// refuses has AWS refuse to read a tenant's endpoints.
+func (r rig) refuses(tenant string) { r.aws.On("Read Endpoints("+tenant, 0, model.Refused) }
 
 // delivers has all the records processed, and fails the test unless so many deliveries have been sent then.
 func (r rig) delivers(t *testing.T, n int, records ...events.SQSMessage) {
@@ -128,7 +132,9 @@ func endpoints(tenant string, n int, wants ...string) []endpoint.Endpoint {
 	for i := range n {
 		list = append(
 			list,
-			endpoint.Endpoint{ID: fmt.Sprintf("webhook_%02d", i), TenantID: tenant, Status: endpoint.Active, Events: wants},
+			endpoint.Endpoint{
+				ID: fmt.Sprintf("webhook_%s_%02d", tenant, i), TenantID: tenant, Status: endpoint.Active, Events: wants,
+			},
 		)
 	}
 	return list
@@ -215,8 +221,9 @@ func TestHandler_Process_readsEachTenantOnceAndKeepsThemApart(t *testing.T) {
 	}
 	r := newRig(lists)
 	r.delivers(t, 2*45, records...)
-	if slices.Sort(r.tenants.reads); len(r.tenants.reads) != 10 || len(slices.Compact(r.tenants.reads)) != 10 {
-		t.Errorf("reads %v", r.tenants.reads)
+	reads := slices.Sorted(slices.Values(*r.reads))
+	if len(reads) != 10 || len(slices.Compact(reads)) != 10 {
+		t.Errorf("reads %v", *r.reads)
 	}
 	ids := r.deliveries.ids()
 	if len(slices.Compact(ids)) != 90 {
@@ -333,7 +340,8 @@ func TestHandler_Process_countsWhatGoesToEventsDeadLetterQueue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*")})
-			r.tenants.fail["bad"], r.MaxReceives = true, 50
+			r.MaxReceives = 50
+			r.refuses("bad")
 			r.rejected.lose = func(int) bool { return row.lose }
 			r.Process(t.Context(), row.records)
 			want := fmt.Sprintf(`"EventsRejected":[%d]`, row.want)
@@ -346,7 +354,7 @@ func TestHandler_Process_countsWhatGoesToEventsDeadLetterQueue(t *testing.T) {
 
 func TestHandler_Process_failsOnlyTheEventsOfAFault(t *testing.T) {
 	r := newRig(map[string][]endpoint.Endpoint{"good": endpoints("good", 1, "*")})
-	r.tenants.fail["bad"] = true
+	r.refuses("bad")
 	r.rejected.lose = func(int) bool { return true }
 	failed := r.Process(
 		t.Context(),
@@ -366,7 +374,7 @@ func TestHandler_report_logsTheEventsOfTheSampleAndWhatWentWrong(t *testing.T) {
 	lost := map[string]any{
 		"msg": "event", "level": "ERROR", "message_id": "m-f",
 		"tenant_id": "u", "event_id": "f", "event_type": "user.deleted",
-		"count": 0.0, "outcome": "failed", "fault": "ours", "error": "throttled",
+		"count": 0.0, "outcome": "failed", "fault": "ours", "error": "ThrottlingException",
 	}
 	refused := map[string]any{
 		"msg": "event", "level": "WARN", "message_id": "m-bad", "event_id": "e_bad", "outcome": "rejected",
@@ -385,7 +393,7 @@ func TestHandler_report_logsTheEventsOfTheSampleAndWhatWentWrong(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(sample), func(t *testing.T) {
 			r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 2, "*")})
-			r.tenants.fail["u"] = true
+			r.refuses("u")
 			var log bytes.Buffer
 			r.Sample, r.Log = sample, slog.New(slog.NewJSONHandler(&log, nil))
 			r.Process(t.Context(), records)
@@ -408,7 +416,7 @@ func TestHandler_report_logsTheEventsOfTheSampleAndWhatWentWrong(t *testing.T) {
 // A slow tenant's deliveries go to SlowQueue at once: the lane costs nobody a hop.
 func TestHandler_Process_sendsSlowTenantsDeliveriesToSlowQueue(t *testing.T) {
 	r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 2, "*"), "u": endpoints("u", 1, "*")})
-	r.Slow = &slowUntil{until: map[string]time.Time{"t": epoch.Add(6 * time.Hour), "u": epoch.Add(time.Minute)}}
+	r.aws.Slow["t"], r.aws.Slow["u"] = epoch.Add(6*time.Hour), epoch.Add(time.Minute)
 	records := []events.SQSMessage{message("e", "t", "user.deleted"), message("f", "u", "user.deleted")}
 	r.slow.lose = func(i int) bool { return i == 1 }
 	failed := r.Process(t.Context(), records)
@@ -419,15 +427,16 @@ func TestHandler_Process_sendsSlowTenantsDeliveriesToSlowQueue(t *testing.T) {
 }
 
 func TestHandler_Process_asksOnceASecondAboutTenantsThatWereNeverCharged(t *testing.T) {
-	r, slow := newRig(nil), &slowUntil{until: map[string]time.Time{"charged": epoch}}
+	r := newRig(nil)
+	r.aws.Slow["charged"] = epoch
 	now := epoch
-	r.Slow, r.Now = slow, func() time.Time { return now }
+	r.Now = func() time.Time { return now }
 	for _, pause := range []time.Duration{0, 999 * time.Millisecond, time.Millisecond} {
 		now = now.Add(pause)
 		batch := []events.SQSMessage{message("e", "never", "user.deleted"), message("f", "charged", "user.deleted")}
 		r.Process(t.Context(), batch)
 	}
-	if diff := cmp.Diff([][]string{{"charged", "never"}, {"charged"}, {"charged", "never"}}, slow.asked); diff != "" {
+	if diff := cmp.Diff([][]string{{"charged", "never"}, {"charged"}, {"charged", "never"}}, *r.asked); diff != "" {
 		t.Errorf("asked about (-want +got)\n%s", diff)
 	}
 }

@@ -27,6 +27,9 @@ func (c Circuits) WithoutNotices() Circuits { return Circuits{c.Process, true} }
 
 const writeHealth = "Write EndpointHealth"
 
+// LeaseKey begins the key of a call that stores a lease, to tell it from a change of state.
+const LeaseKey = "lease#"
+
 type stored struct {
 	item    circuit.Item
 	applied bool
@@ -67,7 +70,7 @@ func (c Circuits) over(now, next circuit.Item) circuit.Item {
 // Hold stores a lease until then, unless there is a longer one.
 func (c Circuits) Hold(ctx context.Context, key dynamo.EndpointKey, until, now time.Time) error {
 	m := c.model
-	return c.one(ctx, writeHealth, key.EndpointID, func() {
+	return c.one(ctx, writeHealth, LeaseKey+key.EndpointID, func() {
 		i := m.Circuits[key.EndpointID]
 		if !i.Grows(until) {
 			return

@@ -111,8 +111,8 @@ func New() *Model {
 		Letters: map[string]deadletter.Record{}, Jobs: map[string]JobRow{}, Keys: map[string]apikey.Key{},
 		Used: Usage{}, began: time.Now(), unheard: map[string][]unheard{}, broken: map[string]bool{},
 		listed: map[string]bool{}, moved: map[string]bool{}, urls: map[string]int{},
-		meddle: func(string, bool) {},
-		Note:   func(string, ...any) {}, Check: func() {}, Sent: func(*Queue, events.SQSMessage) {},
+		meddle: func(string, bool) {}, Made: func(string, string) {},
+		Note: func(string, ...any) {}, Check: func() {}, Sent: func(*Queue, events.SQSMessage) {},
 		Turns: func(_, _ circuit.Item) {}, Puts: func(backlog.Item) {},
 		Received: func(*Queue, events.SQSMessage, time.Duration) {},
 	}

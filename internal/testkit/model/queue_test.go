@@ -171,17 +171,19 @@ func TestMapping_Disable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := New()
 		mapping := m.Map(m.DeliveryQueue, []Worker{idle{}})
-		in := func(do func()) {
+		in := func(do func()) (invocations int) {
 			m.Mu.Lock()
 			do()
 			m.Mu.Unlock()
 			time.Sleep(time.Minute)
+			m.Mu.Lock()
+			defer m.Mu.Unlock()
+			return mapping.Invocations
 		}
-		in(func() { mapping.Disable(); m.DeliveryQueue.Send(queue.Outgoing{}) })
-		if mapping.Invocations != 0 {
+		if in(func() { mapping.Disable(); m.DeliveryQueue.Send(queue.Outgoing{}) }) != 0 {
 			t.Error("a mapping that is disabled has received")
 		}
-		if in(mapping.Enable); mapping.Invocations == 0 {
+		if in(mapping.Enable) == 0 {
 			t.Error("a mapping that was enabled again has not received")
 		}
 		m.Stop()
