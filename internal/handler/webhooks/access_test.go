@@ -26,7 +26,7 @@ func TestHandler_authenticate_allowsEachKeyItsRoutes(t *testing.T) {
 		"POST /v1/webhooks/{id}/rotate-secret": 200,
 	}
 	for _, route := range Routes() {
-		w := newWorld(t)
+		w := newRig(t)
 		owner := w.issue("acme", apikey.Scopes()...)
 		e := w.create(owner)
 		ok := allowed[route]
@@ -60,7 +60,7 @@ func TestHandler_authenticate_allowsEachKeyItsRoutes(t *testing.T) {
 }
 
 func TestHandler_authenticate_refusesEveryBadKeyAlike(t *testing.T) {
-	w := newWorld(t)
+	w := newRig(t)
 	revoked := w.issue("acme", apikey.Scopes()...)
 	w.revoke(revoked)
 	first := w.call("GET", "/v1/webhooks", http.Header{}, nil)
@@ -69,7 +69,7 @@ func TestHandler_authenticate_refusesEveryBadKeyAlike(t *testing.T) {
 	}
 	for _, value := range []string{
 		"Bearer", "Bearer ", "Basic dXNlcjpwYXNz", "Bearer garbage", revoked, "bearer " + revoked, "Bearer " + revoked,
-		"Bearer " + newWorld(t).issue("acme"), "Bearer " + revoked + "," + revoked, "Token x",
+		"Bearer " + newRig(t).issue("acme"), "Bearer " + revoked + "," + revoked, "Token x",
 		"Basic " + w.issue("acme", apikey.Scopes()...),
 	} {
 		a := w.call("GET", "/v1/webhooks", http.Header{"Authorization": {value}}, nil)
@@ -80,7 +80,7 @@ func TestHandler_authenticate_refusesEveryBadKeyAlike(t *testing.T) {
 }
 
 func TestHandler_load_hidesTheEndpointsOfOthers(t *testing.T) {
-	w := newWorld(t)
+	w := newRig(t)
 	e := w.create(w.issue("acme", apikey.Scopes()...))
 	stranger := w.issue("globex", apikey.Scopes()...)
 	never := endpoint.NewID(start)

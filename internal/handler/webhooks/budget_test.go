@@ -28,14 +28,14 @@ func TestHandler_authenticate_countsWhatARequestCosts(t *testing.T) {
 		w.now = w.now.Add(time.Minute)
 		method, target, _ := strings.Cut(request, " ")
 		w.do(key, method, target, "")
-		if got := w.keys[id].Spent; got != want {
+		if got := w.aws.Keys[id].Spent; got != want {
 			t.Errorf("%s spends %d, want %d", request, got, want)
 		}
 	}
 }
 
 func TestHandler_authenticate_refusesAKeyBeyondItsLimitUntilTheMinuteEnds(t *testing.T) {
-	w := newWorld(t)
+	w := newRig(t)
 	w.handler.Budget = 10
 	w.now = start.Add(15 * time.Second)
 	key, other := w.issue("acme", apikey.Scopes()...), w.issue("acme", apikey.Scopes()...)
@@ -52,24 +52,24 @@ func TestHandler_authenticate_refusesAKeyBeyondItsLimitUntilTheMinuteEnds(t *tes
 }
 
 func TestHandler_authenticate_refusesWithoutARequestToAWS(t *testing.T) {
-	w := newWorld(t)
+	w := newRig(t)
 	w.handler.Budget = 4
 	key := w.issue("acme", apikey.Scopes()...)
 	id, _ := apikey.ParseID(key)
 	w.expect("a wrong secret, in the limit", "401 unauthenticated", w.do(wrongSecret(key), "GET", "/v1/webhooks", ""))
-	if w.writes+w.keys[id].Spent > 0 {
-		t.Errorf("a wrong secret makes %d writes and spends %d", w.writes, w.keys[id].Spent)
+	if w.writes+w.aws.Keys[id].Spent > 0 {
+		t.Errorf("a wrong secret makes %d writes and spends %d", w.writes, w.aws.Keys[id].Spent)
 	}
 	w.do(key, "GET", "/v1/webhooks", "")
-	spent := w.keys[id].Spent
+	spent := w.aws.Keys[id].Spent
 	w.reads, w.writes = 0, 0
 	for range 100 {
 		w.expect("beyond the limit", "429 too_many_requests", w.do(key, "GET", "/v1/webhooks", ""))
 		w.expect("a malformed key", "401 unauthenticated", w.do("hk_x_y", "GET", "/v1/webhooks", ""))
 		w.expect("a wrong secret", "401 unauthenticated", w.do(wrongSecret(key), "GET", "/v1/webhooks", ""))
 	}
-	if w.reads+w.writes > 0 || w.keys[id].Spent != spent {
-		t.Errorf("%d reads, %d writes, %d spent beyond %d", w.reads, w.writes, w.keys[id].Spent, spent)
+	if w.reads+w.writes > 0 || w.aws.Keys[id].Spent != spent {
+		t.Errorf("%d reads, %d writes, %d spent beyond %d", w.reads, w.writes, w.aws.Keys[id].Spent, spent)
 	}
 	w.now = w.now.Add(time.Minute)
 	w.revoke(key)
@@ -83,7 +83,7 @@ func TestHandler_authenticate_refusesWithoutARequestToAWS(t *testing.T) {
 
 // A new key costs the memory of a process one other key, and not all of them.
 func TestHandler_lookUp_forgetsTheKeyThatWasUsedLongestAgo(t *testing.T) {
-	w := newWorld(t)
+	w := newRig(t)
 	var keys []string
 	for n := range 1001 {
 		id, _ := apikey.ParseID(w.issue(fmt.Sprint("t", n), apikey.Read))

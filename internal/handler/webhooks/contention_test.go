@@ -10,7 +10,7 @@ import (
 )
 
 // changesOf are the changes that meet those of other endpoints, with the answers where they do not.
-func changesOf(w *world, key string) map[string]func() answer {
+func changesOf(w *rig, key string) map[string]func() answer {
 	live, moved, gone, back := w.create(key).ID, w.create(key).ID, w.create(key).ID, w.create(key).ID
 	w.do(key, "DELETE", "/v1/webhooks/"+back, "")
 	return map[string]func() answer{
@@ -68,7 +68,7 @@ func TestHandler_store_countsEveryFourthTryAgainstTheKey(t *testing.T) {
 			w.now = w.now.Add(time.Minute)
 			w.busy = tries - 1
 			w.expect("a create", "201", w.do(key, "POST", "/v1/webhooks", w.fresh()))
-			if got := w.keys[id].Spent; got != want {
+			if got := w.aws.Keys[id].Spent; got != want {
 				t.Errorf("%d tries spend %d, want %d", tries, got, want)
 			}
 		}
@@ -85,7 +85,7 @@ func TestHandler_store_countsEveryFourthTryAgainstTheKey(t *testing.T) {
 // An import is no key's, and ends like any other.
 func TestHandler_import_triesAgainWhileOtherEndpointsAreChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newRig(t)
 		w.busy = 6
 		if got := results(w.move(false, leaving("a", oldKey))); got[0] != resultCreated || w.writes > 0 {
 			t.Errorf("%v, with %d writes of keys", got, w.writes)

@@ -24,7 +24,7 @@ func TestHandler_Serve_answers503AndStoresNothingWhenAWSFails(t *testing.T) {
 	w, key := newTenant(t)
 	e := w.create(key)
 	path := "/v1/webhooks/" + e.ID
-	before := maps.Clone(w.endpoints)
+	before := maps.Clone(w.aws.Endpoints)
 	w.audited.Reset()
 	for name, test := range map[string]struct {
 		down   *bool
@@ -60,7 +60,7 @@ func TestHandler_Serve_answers503AndStoresNothingWhenAWSFails(t *testing.T) {
 				t.Errorf("%s: the answer tells of %s: %s", name, internal, a.body)
 			}
 		}
-		if diff := cmp.Diff(before, w.endpoints); diff != "" {
+		if diff := cmp.Diff(before, w.aws.Endpoints); diff != "" {
 			t.Errorf("%s: something was stored (-before +after):\n%s", name, diff)
 		}
 	}
@@ -75,7 +75,7 @@ func TestHandler_Serve_answers503AndStoresNothingWhenAWSFails(t *testing.T) {
 // API Gateway waits for 29 s, whoever asks perhaps for ten.
 func TestHandler_Serve_answers503InTimeWhenAWSHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newRig(t)
 		key := w.issue("acme", apikey.Read)
 		w.hangs = true
 		began := time.Now()
@@ -87,7 +87,7 @@ func TestHandler_Serve_answers503InTimeWhenAWSHangs(t *testing.T) {
 }
 
 func TestHandler_Serve_answersABugWith500AndLogsIt(t *testing.T) {
-	w := newWorld(t)
+	w := newRig(t)
 	key := w.issue("acme", apikey.Read)
 	w.panics = true
 	a := w.do(key, "GET", "/v1/webhooks/webhook_01JB3ZKX9M4W0S5V7N2Q8R6TYA", "")
@@ -103,9 +103,9 @@ func TestHandler_Serve_answersAFaultOfItsOwnWith500(t *testing.T) {
 	w, key := newTenant(t)
 	e := w.create(key)
 	at := dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID}
-	stored := w.endpoints[at]
+	stored := w.aws.Endpoints[at.EndpointID]
 	stored.Description = "\xff" // no text of JSON
-	w.endpoints[at] = stored
+	w.aws.Endpoints[at.EndpointID] = stored
 	w.expect("an answer that is no JSON", "500 internal", w.do(key, "GET", "/v1/webhooks/"+e.ID, ""))
 }
 

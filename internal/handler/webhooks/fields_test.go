@@ -32,7 +32,7 @@ func named[T any]() (names []string) {
 }
 
 func TestEveryFieldOfARequestAndAnAnswerIsDescribed(t *testing.T) {
-	w := newWorld(t)
+	w := newRig(t)
 	without := func(name string) []string { // of an answer
 		return slices.DeleteFunc(named[view](), func(n string) bool { return n == name })
 	}
@@ -53,7 +53,7 @@ func TestHandler_change_ofEveryFieldIsStoredShownAndAudited(t *testing.T) {
 		w, key := newTenant(t)
 		e := w.create(key)
 		at := dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID}
-		before := w.endpoints[at]
+		before := w.aws.Endpoints[at.EndpointID]
 		w.audited.Reset()
 		var shown view
 		a := w.do(key, "PATCH", "/v1/webhooks/"+e.ID, body)
@@ -61,7 +61,7 @@ func TestHandler_change_ofEveryFieldIsStoredShownAndAudited(t *testing.T) {
 			continue
 		}
 		a.decode(t, &shown)
-		after := w.endpoints[at]
+		after := w.aws.Endpoints[at.EndpointID]
 		if stored := viewOf(after, start); !reflect.DeepEqual(stored, shown) {
 			t.Errorf("%s: shown (-stored +shown):\n%s", field, cmp.Diff(stored, shown))
 		}

@@ -34,10 +34,10 @@ func FuzzBody(f *testing.F) {
 	}
 	w, key := newTenant(f)
 	id := w.create(key).ID
-	before := maps.Clone(w.endpoints)
+	before := maps.Clone(w.aws.Endpoints)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		w.t = t
-		w.endpoints = maps.Clone(before)
+		w.aws.Endpoints = maps.Clone(before)
 		w.log.Reset()
 		header := http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}}
 		path := "/v1/webhooks/" + id
@@ -52,7 +52,7 @@ func FuzzBody(f *testing.F) {
 func FuzzTarget(f *testing.F) {
 	w, key := newTenant(f)
 	id := w.create(key).ID
-	before := maps.Clone(w.endpoints)
+	before := maps.Clone(w.aws.Endpoints)
 	for _, seed := range []string{
 		"/v1/webhooks?limit=5&status=active", "/v1/webhooks/" + id, "/v1/webhooks/" + id + "/restore",
 		"/v1/webhooks/event-types?x=%zz", "//v1/webhooks/../", "/v1/webhooks/%00?\xff", "?", "/v1/webhooks?limit=1;cursor=",
@@ -62,7 +62,7 @@ func FuzzTarget(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, method, target, bearer string) {
 		w.t = t
-		w.endpoints = maps.Clone(before)
+		w.aws.Endpoints = maps.Clone(before)
 		w.log.Reset()
 		method, target = strings.ToValidUTF8(method, "?"), strings.ToValidUTF8(target, "?")
 		header := http.Header{"Authorization": {"Bearer " + strings.ToValidUTF8(bearer, "?")}}

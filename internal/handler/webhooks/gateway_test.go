@@ -63,7 +63,7 @@ func TestReceived_isTheRequestAsItWasSent(t *testing.T) {
 
 // Any other payload is answered like a request, under Lambda's own id, and nothing of it is logged.
 func TestHandler_Invoke_answersAnyOtherPayload(t *testing.T) {
-	w := newWorld(t)
+	w := newRig(t)
 	notBase64 := fmt.Sprintf(recorded, `"body":"?","isBase64Encoded":true`)
 	twice := fmt.Sprintf(recorded, `"headers":{}`)
 	for _, payload := range []string{``, `null x`, `[]`, `{"rawPath":1}`, "{\"rawPath\":\"\xff\"}", notBase64, twice} {

@@ -25,26 +25,23 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/testkit/contract"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 	"github.com/herald-webhooks/herald/internal/testkit/sealing"
 )
 
-var (
-	start   = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	errDown = errors.New("dynamodb herald-Endpoints: ThrottlingException")
-)
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// world is the service with its stores in memory: the same promises as the real ones, and
-// faults on demand. It holds every exchange against the contract.
-type world struct {
+// rig is the service on the model of AWS, with faults on demand. It holds every exchange against the contract of the
+// API.
+type rig struct {
 	t        testing.TB
 	handler  *Handler
 	contract *contract.Contract
 	log      *bytes.Buffer
 
+	aws       *model.Model
 	mu        sync.Mutex
 	now       time.Time
-	keys      map[string]apikey.Key
-	endpoints map[dynamo.EndpointKey]endpoint.Endpoint
 	reads     int  // of keys and endpoints
 	writes    int  // of keys
 	made      int  // endpoints, each with a URL of its own
@@ -66,20 +63,21 @@ var loadContract = sync.OnceValues(func() (*contract.Contract, error) {
 	return contract.Load("../../../infra/openapi.yaml")
 })
 
-func newWorld(t testing.TB) *world {
+func newRig(t testing.TB) *rig {
 	t.Helper()
 	described, err := loadContract()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{
-		t: t, contract: described, now: start, log: &bytes.Buffer{},
-		keys: map[string]apikey.Key{}, endpoints: map[dynamo.EndpointKey]endpoint.Endpoint{},
+	w := &rig{
+		t: t, contract: described, now: start, log: &bytes.Buffer{}, aws: model.New(),
 	}
+	w.aws.Judge = w.judge
+	p := w.aws.Process("webhooks")
 	w.handler = &Handler{
-		Endpoints: w, Keys: keyStore{w}, Secrets: w,
+		Endpoints: endpoints{p.Endpoints(), w}, Keys: keys{p.APIKeys(), w}, Secrets: w,
 		URLs:  endpoint.URLPolicy{Addr: netip.Addr.IsGlobalUnicast},
-		Audit: auditLog{w}, Log: slog.New(slog.NewJSONHandler(w.log, nil)),
+		Audit: auditLog{p.Audit(), w}, Log: slog.New(slog.NewJSONHandler(w.log, nil)),
 		Now: func() time.Time {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -91,34 +89,53 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// newTenant is a world with a key of acme's for everything.
-func newTenant(t testing.TB) (w *world, key string) {
+// newTenant is a rig with a key of acme's for everything.
+func newTenant(t testing.TB) (w *rig, key string) {
 	t.Helper()
-	w = newWorld(t)
+	w = newRig(t)
 	return w, w.issue("acme", apikey.Scopes()...)
 }
 
 // issue makes a key of the tenant.
-func (w *world) issue(tenant string, scopes ...apikey.Scope) string {
+func (w *rig) issue(tenant string, scopes ...apikey.Scope) string {
 	w.t.Helper()
 	key, text := apikey.New(start)
 	key.TenantID, key.Scopes = tenant, scopes
-	w.keys[key.ID] = key
+	w.aws.Keys[key.ID] = key
 	return text
 }
 
-func (w *world) revoke(text string) {
+func (w *rig) revoke(text string) {
 	id, _ := apikey.ParseID(text)
-	key := w.keys[id]
+	key := w.aws.Keys[id]
 	key.RevokedAt = start
-	w.keys[id] = key
+	w.aws.Keys[id] = key
 }
 
-type auditLog struct{ w *world }
+// judge has AWS fail as the test says.
+func (w *rig) judge(c *model.Call) model.Verdict {
+	keys, endpoints := strings.HasSuffix(c.Name, "ApiKeys"), strings.HasSuffix(c.Name, "Endpoints")
+	write := strings.HasPrefix(c.Name, "Write")
+	switch {
+	case endpoints && w.panics:
+		panic("a bug")
+	case endpoints && !write && w.hangs:
+		return model.Stalled
+	case keys && w.keysDown, endpoints && !write && w.readDown, endpoints && write && w.writeDown,
+		c.Name == "PutLogEvents" && w.auditDown:
+		return model.Refused
+	}
+	return model.Done
+}
 
-func (l auditLog) Write(_ context.Context, lines ...audit.Line) error {
-	if l.w.auditDown {
-		return errDown
+type auditLog struct {
+	model.Audit
+	w *rig
+}
+
+func (l auditLog) Write(ctx context.Context, lines ...audit.Line) error {
+	if err := l.Audit.Write(ctx, lines...); err != nil {
+		return err
 	}
 	for _, line := range lines {
 		text, err := json.Marshal(line)
@@ -130,10 +147,10 @@ func (l auditLog) Write(_ context.Context, lines ...audit.Line) error {
 	return nil
 }
 
-func (w *world) auditLines() []map[string]any { return w.lines(&w.audited) }
+func (w *rig) auditLines() []map[string]any { return w.lines(&w.audited) }
 
 // lines are those of a log, without their times.
-func (w *world) lines(log *bytes.Buffer) (lines []map[string]any) {
+func (w *rig) lines(log *bytes.Buffer) (lines []map[string]any) {
 	w.t.Helper()
 	for text := range strings.Lines(log.String()) {
 		var line map[string]any
@@ -146,69 +163,84 @@ func (w *world) lines(log *bytes.Buffer) (lines []map[string]any) {
 	return lines
 }
 
-type keyStore struct{ w *world }
-
-func (s keyStore) Get(_ context.Context, id string) (apikey.Key, bool, error) {
-	s.w.mu.Lock()
-	defer s.w.mu.Unlock()
-	s.w.reads++
-	if s.w.keysDown {
-		return apikey.Key{}, false, errDown
-	}
-	key, ok := s.w.keys[id]
-	return key, ok, nil
+// keys counts the calls.
+type keys struct {
+	model.APIKeys
+	w *rig
 }
 
-func (s keyStore) Spend(
-	_ context.Context, was apikey.Key, units, budget int, now time.Time,
-) (apikey.Key, bool, error) {
-	s.w.mu.Lock()
-	defer s.w.mu.Unlock()
-	s.w.writes++
-	if s.w.keysDown {
-		return apikey.Key{}, false, errDown
-	}
-	key := s.w.keys[was.ID]
-	if !key.Affords(units, budget, now) {
-		return key, false, nil
-	}
-	if minute := apikey.Minute(now); key.SpentMinute < minute {
-		key.SpentMinute, key.Spent = minute, 0
-	}
-	key.Spent += units
-	s.w.keys[was.ID] = key
-	return key, true, nil
+func (k keys) Get(ctx context.Context, id string) (apikey.Key, bool, error) {
+	k.w.count(&k.w.reads)
+	return k.APIKeys.Get(ctx, id)
 }
 
-func (w *world) Get(_ context.Context, tenant, id string) (endpoint.Endpoint, bool, error) {
+func (k keys) Spend(ctx context.Context, was apikey.Key, units, budget int, now time.Time) (apikey.Key, bool, error) {
+	k.w.count(&k.w.writes)
+	return k.APIKeys.Spend(ctx, was, units, budget, now)
+}
+
+func (w *rig) count(n *int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.reads++
-	if w.panics {
-		panic("a bug")
+	*n++
+}
+
+// endpoints counts the calls, and has others change endpoints between them.
+type endpoints struct {
+	model.Endpoints
+	w *rig
+}
+
+func (e endpoints) Get(ctx context.Context, tenant, id string) (endpoint.Endpoint, bool, error) {
+	e.w.count(&e.w.reads)
+	return e.Endpoints.Get(ctx, tenant, id)
+}
+
+func (e endpoints) Live(ctx context.Context, tenant string) ([]endpoint.Endpoint, error) {
+	e.w.count(&e.w.reads)
+	return e.Endpoints.Live(ctx, tenant)
+}
+
+func (e endpoints) Deleted(ctx context.Context, tenant string) ([]endpoint.Endpoint, error) {
+	e.w.count(&e.w.reads)
+	return e.Endpoints.Deleted(ctx, tenant)
+}
+
+func (e endpoints) Create(ctx context.Context, now endpoint.Endpoint, check dynamo.Check) error {
+	if e.w.met() {
+		return dynamo.ErrBusy
 	}
-	if w.readDown {
-		return endpoint.Endpoint{}, false, errDown
+	if e.w.slow {
+		e.w.mu.Lock()
+		e.w.now = e.w.now.Add(time.Minute)
+		e.w.mu.Unlock()
 	}
-	e, ok := w.endpoints[dynamo.EndpointKey{TenantID: tenant, EndpointID: id}]
-	return e, ok, nil
+	return e.Endpoints.Create(ctx, now, check)
 }
 
-func (w *world) Live(ctx context.Context, tenant string) ([]endpoint.Endpoint, error) {
-	all, err := w.list(ctx, tenant)
-	return slices.DeleteFunc(all, func(e endpoint.Endpoint) bool { return !e.Live() }), err
+func (e endpoints) Readdress(ctx context.Context, was, now endpoint.Endpoint, check dynamo.Check) error {
+	if e.w.met() {
+		return dynamo.ErrBusy
+	}
+	return e.Endpoints.Readdress(ctx, was, now, func(live []endpoint.Endpoint) error {
+		if err := check(live); err != nil {
+			return err
+		}
+		e.w.race()
+		return nil
+	})
 }
 
-func (w *world) Deleted(ctx context.Context, tenant string) ([]endpoint.Endpoint, error) {
-	all, err := w.list(ctx, tenant)
-	return slices.DeleteFunc(all, endpoint.Endpoint.Live), err
+func (e endpoints) Replace(ctx context.Context, was, now endpoint.Endpoint) error {
+	if e.w.met() {
+		return dynamo.ErrBusy
+	}
+	e.w.race()
+	return e.Endpoints.Replace(ctx, was, now)
 }
-
-// Prune leaves all: no test deletes more than are kept.
-func (w *world) Prune(context.Context, string) error { return nil }
 
 // met reports whether changes of other endpoints are in the way of a write.
-func (w *world) met() bool {
+func (w *rig) met() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tried++
@@ -219,70 +251,8 @@ func (w *world) met() bool {
 	return w.busy < 0
 }
 
-func (w *world) list(ctx context.Context, tenant string) ([]endpoint.Endpoint, error) {
-	if w.hangs {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.reads++
-	if w.readDown {
-		return nil, errDown
-	}
-	return w.of(tenant), nil
-}
-
-func (w *world) of(tenant string) []endpoint.Endpoint {
-	var found []endpoint.Endpoint
-	for e := range maps.Values(w.endpoints) {
-		if e.TenantID == tenant {
-			found = append(found, e)
-		}
-	}
-	slices.SortFunc(found, func(a, b endpoint.Endpoint) int { return strings.Compare(a.ID, b.ID) })
-	return found
-}
-
-func (w *world) lived(tenant string) []endpoint.Endpoint {
-	return slices.DeleteFunc(w.of(tenant), func(e endpoint.Endpoint) bool { return !e.Live() })
-}
-
-func (w *world) live(tenant string) int { return len(w.lived(tenant)) }
-
-func (w *world) Readdress(ctx context.Context, was, now endpoint.Endpoint, check dynamo.Check) error {
-	if err := check(w.lived(now.TenantID)); err != nil {
-		return err
-	}
-	return w.Replace(ctx, was, now)
-}
-
-func (w *world) Create(_ context.Context, e endpoint.Endpoint, check dynamo.Check) error {
-	if w.met() {
-		return dynamo.ErrBusy
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.writeDown {
-		return errDown
-	}
-	if err := check(w.lived(e.TenantID)); err != nil {
-		return err
-	}
-	if w.live(e.TenantID) >= endpoint.MaxLive {
-		return dynamo.ErrLimit
-	}
-	if w.slow {
-		w.now = w.now.Add(time.Minute)
-	}
-	w.endpoints[dynamo.EndpointKey{TenantID: e.TenantID, EndpointID: e.ID}] = e
-	return nil
-}
-
-func (w *world) Replace(_ context.Context, was, now endpoint.Endpoint) error {
-	if w.met() {
-		return dynamo.ErrBusy
-	}
+// race has another request change something, once.
+func (w *rig) race() {
 	w.mu.Lock()
 	raced := w.raced
 	w.raced = nil
@@ -290,32 +260,33 @@ func (w *world) Replace(_ context.Context, was, now endpoint.Endpoint) error {
 	if raced != nil {
 		raced()
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	key := dynamo.EndpointKey{TenantID: now.TenantID, EndpointID: now.ID}
-	switch {
-	case w.writeDown:
-		return errDown
-	case w.endpoints[key].Revision != was.Revision:
-		return dynamo.ErrConflict
-	}
-	restored := !was.Live() && now.Live()
-	if restored && w.live(now.TenantID) >= endpoint.MaxLive {
-		return dynamo.ErrLimit
-	}
-	w.endpoints[key] = now
-	return nil
 }
 
-func (w *world) Seal(ctx context.Context, id keyring.SecretID, secret string) ([]byte, error) {
+// of are a tenant's endpoints, by id.
+func (w *rig) of(tenant string) (found []endpoint.Endpoint) {
+	w.aws.Mu.Lock()
+	defer w.aws.Mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(w.aws.Endpoints)) {
+		if e := w.aws.Endpoints[id]; e.TenantID == tenant {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+func (w *rig) live(tenant string) int {
+	return len(slices.DeleteFunc(w.of(tenant), func(e endpoint.Endpoint) bool { return !e.Live() }))
+}
+
+func (w *rig) Seal(ctx context.Context, id keyring.SecretID, secret string) ([]byte, error) {
 	if w.sealDown {
 		return nil, errors.New("kms: KMSInternalException")
 	}
 	return sealing.Secrets().Seal(ctx, id, secret)
 }
 
-// sealed is what the world seals a secret as.
-func (w *world) sealed(id keyring.SecretID, secret string) []byte {
+// sealed is a secret as the rig seals it.
+func (w *rig) sealed(id keyring.SecretID, secret string) []byte {
 	w.t.Helper()
 	text, err := sealing.Secrets().Seal(w.t.Context(), id, secret)
 	if err != nil {
@@ -339,7 +310,7 @@ func (a answer) decode(t testing.TB, out any) {
 }
 
 // do sends a request with body as JSON; call sends one as it is.
-func (w *world) do(key, method, target, body string) answer {
+func (w *rig) do(key, method, target, body string) answer {
 	w.t.Helper()
 	header := http.Header{"Authorization": {"Bearer " + key}}
 	if body != "" {
@@ -348,14 +319,14 @@ func (w *world) do(key, method, target, body string) answer {
 	return w.call(method, target, header, []byte(body))
 }
 
-func (w *world) call(method, target string, header http.Header, body []byte) answer {
+func (w *rig) call(method, target string, header http.Header, body []byte) answer {
 	w.t.Helper()
 	payload := invocation(w.t, method, target, header, body)
 	return w.exchange(w.t.Context(), method, target, header, body, payload)
 }
 
 // exchange sends a request as this payload.
-func (w *world) exchange(
+func (w *rig) exchange(
 	ctx context.Context, method, target string, header http.Header, body, payload []byte,
 ) answer {
 	w.t.Helper()
@@ -414,14 +385,14 @@ func invocation(t testing.TB, method, target string, header http.Header, body []
 const valid = `{"url":"https://example.com/hooks","events":["user.created"]}`
 
 // fresh is valid, with a URL that no endpoint has had since the first.
-func (w *world) fresh() string {
+func (w *rig) fresh() string {
 	if w.made++; w.made == 1 {
 		return valid
 	}
 	return strings.Replace(valid, "/hooks", fmt.Sprintf("/hooks/%d", w.made), 1)
 }
 
-func (w *world) create(key string) view {
+func (w *rig) create(key string) view {
 	w.t.Helper()
 	a := w.do(key, "POST", "/v1/webhooks", w.fresh())
 	if a.status != 201 {

@@ -8,7 +8,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
@@ -66,7 +65,7 @@ func TestHandler_Serve_leadsHeadersThroughTheirLife(t *testing.T) {
 		Sealed  string
 	}
 	look := func() stored {
-		e := w.endpoints[dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID}]
+		e := w.aws.Endpoints[e.ID]
 		return stored{e.HeaderNames, e.HeadersVersion, w.opened(e)}
 	}
 	want := stored{[]string{"Authorization", "X-Tenant"}, 1, "Authorization:Bearer s3cret\nX-Tenant:1\n"}

@@ -15,7 +15,7 @@ import (
 )
 
 // ask makes an operator's request and returns its answer.
-func (w *world) ask(request string) (answer string) {
+func (w *rig) ask(request string) (answer string) {
 	w.t.Helper()
 	out, err := w.handler.Invoke(w.t.Context(), []byte(request))
 	if err != nil {
@@ -25,7 +25,7 @@ func (w *world) ask(request string) (answer string) {
 }
 
 // move imports endpoints as an operator.
-func (w *world) move(dryRun bool, endpoints ...string) []imported {
+func (w *rig) move(dryRun bool, endpoints ...string) []imported {
 	w.t.Helper()
 	out := w.ask(fmt.Sprintf(`{"action":"import","operator":"ann","dry_run":%t,"endpoints":[%s]}`,
 		dryRun, strings.Join(endpoints, ",")))
@@ -52,11 +52,11 @@ func leaving(path, secret string) string {
 const oldKey = "hidden key of another sender"
 
 func TestHandler_import_keepsKeysAndChangesNothingTheSecondTime(t *testing.T) {
-	w := newWorld(t)
+	w := newRig(t)
 	two := []string{leaving("a", oldKey), leaving("b", "whsec_AP+AIG5vdCBCYXNlNjQgb2YgdGV4dCD+")}
 	if got := results(w.move(true, two...)); !slices.Equal(got, []string{"would_create", "would_create"}) ||
-		len(w.endpoints) > 0 || len(w.auditLines()) > 0 {
-		t.Fatalf("a dry run: %v, %d endpoints", got, len(w.endpoints))
+		len(w.aws.Endpoints) > 0 || len(w.auditLines()) > 0 {
+		t.Fatalf("a dry run: %v, %d endpoints", got, len(w.aws.Endpoints))
 	}
 	first := w.move(false, two...)
 	if got := results(first); !slices.Equal(got, []string{"created", "created"}) {
@@ -82,7 +82,7 @@ func TestHandler_import_keepsKeysAndChangesNothingTheSecondTime(t *testing.T) {
 	before := len(w.auditLines())
 	again := w.move(false, two...)
 	if got := results(again); !slices.Equal(got, []string{"exists", "exists"}) ||
-		again[1].EndpointID != first[1].EndpointID || len(w.endpoints) != 2 || len(w.auditLines()) != before {
+		again[1].EndpointID != first[1].EndpointID || len(w.aws.Endpoints) != 2 || len(w.auditLines()) != before {
 		t.Errorf("again: %v", again)
 	}
 	answer := w.ask(`{"action":"import","operator":"ann","endpoints":[` + two[0] + `,{"tenant_id":"umbrella"}]}`)
@@ -105,7 +105,7 @@ func TestHandler_import_keepsKeysAndChangesNothingTheSecondTime(t *testing.T) {
 }
 
 func TestHandler_import_namesEveryFieldAtFault(t *testing.T) {
-	w := newWorld(t)
+	w := newRig(t)
 	for _, c := range []struct {
 		line string
 		want []string
@@ -132,13 +132,13 @@ func TestHandler_import_namesEveryFieldAtFault(t *testing.T) {
 			t.Errorf("%s: %+v (-want +got):\n%s", c.line, got, diff)
 		}
 	}
-	if len(w.endpoints) > 0 || strings.Contains(w.log.String(), "hidden") {
-		t.Errorf("%d endpoints; log: %s", len(w.endpoints), w.log)
+	if len(w.aws.Endpoints) > 0 || strings.Contains(w.log.String(), "hidden") {
+		t.Errorf("%d endpoints; log: %s", len(w.aws.Endpoints), w.log)
 	}
 }
 
 func TestHandler_import_keepsToTheBoundsOfATenant(t *testing.T) {
-	w := newWorld(t)
+	w := newRig(t)
 	w.handler.PerHost = 2
 	for _, dryRun := range []bool{false, true} {
 		got := w.move(dryRun, leaving("a", oldKey), leaving("b", oldKey), leaving("c", oldKey))
@@ -157,7 +157,7 @@ func TestHandler_import_keepsToTheBoundsOfATenant(t *testing.T) {
 }
 
 func TestHandler_import_saysWhatToAskForAgain(t *testing.T) {
-	w := newWorld(t)
+	w := newRig(t)
 	w.writeDown = true
 	if got := w.move(false, leaving("a", oldKey))[0]; got.Result != "failed" || got.EndpointID != "" {
 		t.Errorf("while the store is down: %v", got)
@@ -171,7 +171,7 @@ func TestHandler_import_saysWhatToAskForAgain(t *testing.T) {
 }
 
 func TestHandler_Invoke_tellsOperatorsFromTenants(t *testing.T) {
-	w := newWorld(t)
+	w := newRig(t)
 	for _, request := range []string{
 		`{"action":"import","operator":"ann","endpoints":[]}`,
 		`{"action":"import","operator":"ann","endpoints":[` + strings.Repeat("{},", 10) + `{}]}`,

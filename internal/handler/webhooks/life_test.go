@@ -144,7 +144,7 @@ func TestHandler_change_ofNothingChangesNothing(t *testing.T) {
 }
 
 func TestHandler_eventTypes_areThoseImplemented(t *testing.T) {
-	w := newWorld(t)
+	w := newRig(t)
 	var got map[string][]string
 	w.do(w.issue("acme", apikey.Read), "GET", "/v1/webhooks/event-types", "").decode(t, &got)
 	want := map[string][]string{"event_types": event.Types(), "patterns": event.Patterns()}
@@ -158,7 +158,7 @@ func TestHandler_eventTypes_areThoseImplemented(t *testing.T) {
 }
 
 func TestHandler_catalogue_hasTheSchemaOfEachType(t *testing.T) {
-	w := newWorld(t)
+	w := newRig(t)
 	type answer struct {
 		Data []map[string]any `json:"data"`
 	}
@@ -177,7 +177,7 @@ func TestHandler_catalogue_hasTheSchemaOfEachType(t *testing.T) {
 }
 
 // pages walks a list to its end.
-func (w *world) pages(key, query string, limit int) (all []view) {
+func (w *rig) pages(key, query string, limit int) (all []view) {
 	w.t.Helper()
 	target := fmt.Sprintf("/v1/webhooks?limit=%d&%s", limit, query)
 	for next := target; ; {
@@ -263,7 +263,7 @@ func TestHandler_list_takesCursorsOfItsTenantAndFilterOnly(t *testing.T) {
 }
 
 // oneOfEach makes every change to an endpoint, some of which change nothing.
-func (w *world) oneOfEach(key string) (id string) {
+func (w *rig) oneOfEach(key string) (id string) {
 	id = w.create(key).ID
 	path := "/v1/webhooks/" + id
 	w.do(key, "PATCH", path, `{"url":"https://example.com/hooks?token=hidden"}`)

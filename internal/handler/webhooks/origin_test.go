@@ -19,7 +19,7 @@ import (
 )
 
 // opened are an endpoint's headers as deliver opens them.
-func (w *world) opened(e endpoint.Endpoint) string {
+func (w *rig) opened(e endpoint.Endpoint) string {
 	w.t.Helper()
 	if e.SealedHeaders == nil {
 		return ""
@@ -110,7 +110,7 @@ func TestHandler_change_dropsHeadersAtAnotherOrigin(t *testing.T) {
 			if strings.Contains(w.audited.String(), said) != (len(dropped) > 0) {
 				rt.Errorf("%s at %s: dropped %v, the audit line is %s", body, origin, dropped, &w.audited)
 			}
-			e := w.endpoints[dynamo.EndpointKey{TenantID: "acme", EndpointID: made.ID}]
+			e := w.aws.Endpoints[made.ID]
 			if at, err := endpoint.Origin(e.URL); err != nil || at != origin {
 				rt.Errorf("%s leads to %s, %v, want %s", e.URL, at, err, origin)
 			}
@@ -130,7 +130,7 @@ func TestHandler_restore_keepsHeadersAtTheirOrigin(t *testing.T) {
 	w.do(key, "DELETE", path, "")
 	w.expect("moved while it is deleted", "409 endpoint_deleted", w.do(key, "PATCH", path, `{"url":"https://b.example/"}`))
 	w.do(key, "POST", path+"/restore", "").decode(t, &back)
-	e := w.endpoints[dynamo.EndpointKey{TenantID: "acme", EndpointID: made.ID}]
+	e := w.aws.Endpoints[made.ID]
 	if got := w.opened(e); got != "Authorization:Bearer s3cret\n" || back.HeadersDropped != nil {
 		t.Errorf("restored with the headers %q, dropped %v", got, back.HeadersDropped)
 	}
@@ -142,11 +142,12 @@ func TestHandler_change_removesNamesOfHeadersThatAreGone(t *testing.T) {
 	var made, now view
 	w.do(key, "POST", "/v1/webhooks", withHeaders(`{"Authorization":"Bearer s3cret"}`)).decode(t, &made)
 	at := dynamo.EndpointKey{TenantID: "acme", EndpointID: made.ID}
-	e := w.endpoints[at]
+	e := w.aws.Endpoints[at.EndpointID]
 	e.SealedHeaders = nil
-	w.endpoints[at] = e
+	w.aws.Endpoints[at.EndpointID] = e
 	w.do(key, "PATCH", "/v1/webhooks/"+made.ID, `{"headers":null}`).decode(t, &now)
-	if stored := w.endpoints[at]; now.HeaderNames != nil || stored.HeaderNames != nil || stored.HeadersVersion != 2 {
+	stored := w.aws.Endpoints[at.EndpointID]
+	if now.HeaderNames != nil || stored.HeaderNames != nil || stored.HeadersVersion != 2 {
 		t.Errorf("answered %v, stored %v under version %d", now.HeaderNames, stored.HeaderNames, stored.HeadersVersion)
 	}
 }

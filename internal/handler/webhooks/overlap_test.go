@@ -70,12 +70,12 @@ func TestHandler_rotate_keepsTheSecretBeforeForAWhile(t *testing.T) {
 			at := dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID}
 			var before []byte
 			for _, s := range test.steps {
-				before = w.endpoints[at].SealedSecret
+				before = w.aws.Endpoints[at.EndpointID].SealedSecret
 				if a := w.do(key, s.method, "/v1/webhooks/"+e.ID+s.path, s.body); a.status >= 300 {
 					t.Fatalf("%v: %s", s, a.brief())
 				}
 			}
-			rotated := w.endpoints[at].SecretRotatedAt
+			rotated := w.aws.Endpoints[at.EndpointID].SecretRotatedAt
 			w.now = w.now.Add(test.later)
 			var shown view
 			w.do(key, "GET", "/v1/webhooks/"+e.ID, "").decode(t, &shown)
@@ -86,7 +86,7 @@ func TestHandler_rotate_keepsTheSecretBeforeForAWhile(t *testing.T) {
 			if fmt.Sprint(deref(want)) != fmt.Sprint(deref(shown.PreviousUntil)) {
 				t.Errorf("shown until %v, want %v", deref(shown.PreviousUntil), deref(want))
 			}
-			stored := w.endpoints[at]
+			stored := w.aws.Endpoints[at.EndpointID]
 			if overlaps := stored.Overlaps(w.now); overlaps != (want != nil) {
 				t.Errorf("the secret before signs: %v", overlaps)
 			}
@@ -116,7 +116,7 @@ func TestHandler_change_forgetsASecretThatNoLongerSigns(t *testing.T) {
 	w.now = w.now.Add(time.Hour)
 	w.audited.Reset()
 	w.expect("changed", "200", w.do(key, "PATCH", path, `{"description":"x"}`))
-	stored := w.endpoints[dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID}]
+	stored := w.aws.Endpoints[e.ID]
 	if stored.SealedPrevious != nil || !stored.PreviousUntil.IsZero() {
 		t.Errorf("stored: %q until %s", stored.SealedPrevious, stored.PreviousUntil)
 	}

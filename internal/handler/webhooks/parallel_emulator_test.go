@@ -52,7 +52,7 @@ type noAudit struct{}
 func (noAudit) Write(context.Context, ...audit.Line) error { return nil }
 
 // onTables is the service with its endpoints in a table.
-func onTables(t *testing.T) (w *world, key string) {
+func onTables(t *testing.T) (w *rig, key string) {
 	t.Helper()
 	w, key = newTenant(t)
 	cfg := testkit.Moto(t)
@@ -64,7 +64,7 @@ func onTables(t *testing.T) (w *world, key string) {
 }
 
 // atOnce makes n requests at once and returns their answers.
-func (w *world) atOnce(n int, request func(n int) answer) []answer {
+func (w *rig) atOnce(n int, request func(n int) answer) []answer {
 	answers := make([]answer, n)
 	var all sync.WaitGroup
 	for i := range n {

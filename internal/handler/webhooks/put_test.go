@@ -100,28 +100,28 @@ func TestHandler_put_refusesAsCreateDoes(t *testing.T) {
 func TestHandler_put_looksAgainWhereAnotherRequestWasFirst(t *testing.T) {
 	const body = `{"url":"https://example.com/hooks","events":["*"]}`
 	for name, test := range map[string]struct {
-		other func(w *world, at dynamo.EndpointKey, e endpoint.Endpoint)
+		other func(w *rig, at dynamo.EndpointKey, e endpoint.Endpoint)
 		want  string
 		live  int
 	}{
-		"changed": {func(w *world, at dynamo.EndpointKey, e endpoint.Endpoint) {
+		"changed": {func(w *rig, at dynamo.EndpointKey, e endpoint.Endpoint) {
 			e.Description, e.Revision = "x", "another"
-			w.endpoints[at] = e
+			w.aws.Endpoints[at.EndpointID] = e
 		}, "200", 1},
-		"moved away": {func(w *world, at dynamo.EndpointKey, e endpoint.Endpoint) {
+		"moved away": {func(w *rig, at dynamo.EndpointKey, e endpoint.Endpoint) {
 			e.URL, e.Revision = "https://example.com/away", "another"
-			w.endpoints[at] = e
+			w.aws.Endpoints[at.EndpointID] = e
 		}, "201", 2},
-		"deleted": {func(w *world, at dynamo.EndpointKey, e endpoint.Endpoint) {
+		"deleted": {func(w *rig, at dynamo.EndpointKey, e endpoint.Endpoint) {
 			e.Status, e.Revision = endpoint.Deleted, "another"
-			w.endpoints[at] = e
+			w.aws.Endpoints[at.EndpointID] = e
 		}, "201", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, key := newTenant(t)
 			e := w.create(key)
 			at := dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID}
-			w.raced = func() { test.other(w, at, w.endpoints[at]) }
+			w.raced = func() { test.other(w, at, w.aws.Endpoints[at.EndpointID]) }
 			w.expect(name, test.want, w.do(key, "PUT", "/v1/webhooks", body))
 			if live := w.live("acme"); live != test.live {
 				t.Errorf("%d endpoints, want %d", live, test.live)

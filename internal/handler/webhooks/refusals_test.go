@@ -37,7 +37,7 @@ func (a answer) brief() string {
 }
 
 // expect fails the test unless an answer is what it should be, in brief.
-func (w *world) expect(what, want string, a answer) {
+func (w *rig) expect(what, want string, a answer) {
 	w.t.Helper()
 	if got := a.brief(); got != want {
 		w.t.Errorf("%.80s\n got %s\nwant %s\n%s", what, got, want, a.body)
@@ -45,7 +45,7 @@ func (w *world) expect(what, want string, a answer) {
 }
 
 // expectBodies sends each body, and expects what stands beside it.
-func (w *world) expectBodies(key, method, target string, wants map[string]string) {
+func (w *rig) expectBodies(key, method, target string, wants map[string]string) {
 	w.t.Helper()
 	for body, want := range wants {
 		w.expect(body, want, w.do(key, method, target, body))
@@ -96,8 +96,8 @@ func TestHandler_readNew_namesEveryPlaceAtFault(t *testing.T) {
 		strings.Repeat("[", 20_000):             `400 invalid_body ""`,
 		`{"url":` + strings.Repeat("[", 20_000): `400 invalid_json "/url` + strings.Repeat("/0", 30) + `…"`,
 	})
-	if len(w.endpoints) != 3 {
-		t.Errorf("%d endpoints were made", len(w.endpoints))
+	if len(w.aws.Endpoints) != 3 {
+		t.Errorf("%d endpoints were made", len(w.aws.Endpoints))
 	}
 }
 

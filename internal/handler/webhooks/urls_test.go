@@ -39,7 +39,7 @@ func TestHandler_create_refusesAURLThatAnotherLiveEndpointHas(t *testing.T) {
 }
 
 func TestHandler_create_boundsTheEndpointsAtOneHost(t *testing.T) {
-	w := newWorld(t)
+	w := newRig(t)
 	w.handler.PerHost = 2
 	key := w.issue("acme", apikey.Scopes()...)
 	first := w.create(key)
@@ -63,23 +63,23 @@ func TestHandler_create_boundsTheEndpointsAtOneHost(t *testing.T) {
 }
 
 // become returns the URL that an endpoint has which is made by the API, by a change or by an import; "" for none.
-func (w *world) become(key, url string) (byCreate, byChange, byImport string) {
+func (w *rig) become(key, url string) (byCreate, byChange, byImport string) {
 	w.t.Helper()
 	text, err := json.Marshal(url)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	clear(w.endpoints)
+	clear(w.aws.Endpoints)
 	id := w.create(key).ID
 	var made, changed view
 	if a := w.do(key, "PATCH", "/v1/webhooks/"+id, `{"url":`+string(text)+`}`); a.status == 200 {
 		a.decode(w.t, &changed)
 	}
-	clear(w.endpoints)
+	clear(w.aws.Endpoints)
 	if a := w.do(key, "POST", "/v1/webhooks", `{"events":["*"],"url":`+string(text)+`}`); a.status == 201 {
 		a.decode(w.t, &made)
 	}
-	clear(w.endpoints)
+	clear(w.aws.Endpoints)
 	moved := w.move(false, `{"tenant_id":"acme","events":["*"],"secret":"`+oldKey+`","url":`+string(text)+`}`)[0]
 	for _, e := range w.of("acme") {
 		if e.ID == moved.EndpointID {

@@ -223,14 +223,27 @@ const maxPruned = 10
 
 // Prune removes the longest deleted endpoints of the tenant beyond those that are kept.
 func (r Endpoints) Prune(ctx context.Context, tenantID string) error {
-	return r.one(ctx, writeEndpoints, tenantID, func() {
+	beyond, err := asked(ctx, r.Process, readEndpoints, tenantID, func() []endpoint.Endpoint {
 		deleted := slices.DeleteFunc(r.model.of(tenantID), endpoint.Endpoint.Live)
 		slices.SortFunc(deleted, func(a, b endpoint.Endpoint) int {
 			return cmp.Or(a.DeletedAt.Compare(b.DeletedAt), cmp.Compare(a.ID, b.ID))
 		})
 		beyond := len(deleted) - (endpoint.MaxTotal - endpoint.MaxLive)
-		for _, e := range deleted[:max(min(beyond, maxPruned), 0)] {
-			delete(r.model.Endpoints, e.ID)
+		return deleted[:max(min(beyond, maxPruned), 0)]
+	})
+	for _, seen := range beyond {
+		if err = cmp.Or(err, r.prune(ctx, seen)); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// prune removes a row, unless it was restored since.
+func (r Endpoints) prune(ctx context.Context, seen endpoint.Endpoint) error {
+	return r.one(ctx, writeEndpoints, seen.ID, func() {
+		if r.model.Endpoints[seen.ID].Revision == seen.Revision {
+			delete(r.model.Endpoints, seen.ID)
 		}
 	})
 }

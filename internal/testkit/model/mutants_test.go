@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"maps"
 	"runtime"
 	"testing"
 	"time"
@@ -47,8 +48,9 @@ func TestPromises_noticeAStoreThatBreaksThem(t *testing.T) {
 		"Marks": markMutants, "Reader": readerMutants,
 	}
 	for store, promises := range storetest.Promises() {
+		mutants := maps.Clone(stores[store])
 		for _, p := range promises {
-			broken, found := stores[store][p.Name]
+			broken, found := mutants[p.Name]
 			m := New()
 			switch {
 			case !found:
@@ -56,9 +58,9 @@ func TestPromises_noticeAStoreThatBreaksThem(t *testing.T) {
 			case !breaks(t, p, broken(backendOf(m), m)):
 				t.Errorf("%s: a store breaks unseen that %s", store, p.Name)
 			}
-			delete(stores[store], p.Name)
+			delete(mutants, p.Name)
 		}
-		for name := range stores[store] {
+		for name := range mutants {
 			t.Errorf("%s: nothing promises that %s", store, name)
 		}
 	}

@@ -61,9 +61,14 @@ func (p *Process) number(ctx context.Context, name, key string) *Call {
 	return c
 }
 
-// stall waits for as long as the caller does, and for as long as its invocation may take.
+// stall waits for as long as the caller does, and for as long as its invocation may take. Outside an invocation the
+// caller alone decides.
 func (p *Process) stall(ctx context.Context) error {
-	wait(ctx, max(time.Until(p.Deadline()), time.Nanosecond))
+	if deadline := p.Deadline(); deadline.IsZero() {
+		<-ctx.Done()
+	} else {
+		wait(ctx, max(time.Until(deadline), time.Nanosecond))
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
