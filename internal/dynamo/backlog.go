@@ -39,8 +39,7 @@ func (b *Backlog) Put(ctx context.Context, items []backlog.Item) []error {
 	})
 }
 
-// Delete removes the items with the keys. One that is gone already is no error. The answer has one error
-// per key.
+// Delete removes the items with the keys, with one error per key. One that is gone already is no error.
 func (b *Backlog) Delete(ctx context.Context, keys []backlog.Key) []error {
 	return parallel.Each(len(keys), deletesAtOnce, func(n int) error {
 		_, err := b.deleteItem(ctx, backlogKey(keys[n]), write{})

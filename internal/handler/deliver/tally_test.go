@@ -77,7 +77,7 @@ func TestHandler_Process_countsHeartbeats(t *testing.T) {
 		"of a missing tenant": {"", 204, delivery.Message{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in(t, status(row.status), func(w *world) {
+			in(t, status(row.status), func(w *rig) {
 				h := w.handler()
 				h.Output.Heartbeat = row.heartbeat
 				w.processBy(h, w.on("delivery", 1, row.message))
