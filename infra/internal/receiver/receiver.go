@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -76,7 +77,7 @@ type Request struct {
 	Body      []byte
 	At        time.Time
 	Status    int   // of the answer
-	Standard  error // the Standard Webhooks library's judgement
+	Standard  error // the Standard Webhooks library's judgement, of both signatures
 }
 
 // Inbox is one endpoint of a Server.
@@ -85,7 +86,8 @@ type Inbox struct {
 
 	mu       sync.Mutex
 	handler  http.Handler
-	standard *standardwebhooks.Webhook
+	standard *standardwebhooks.Webhook // for the specification's headers, whose key is the secret's text
+	usual    *standardwebhooks.Webhook // for the headers that libraries read; nil for a secret that they do not take
 	failures []int // statuses to answer, in order, before the handler is asked
 	requests []Request
 }
@@ -103,9 +105,14 @@ func (in *Inbox) Verify(secret string, verifier http.Handler) error {
 	if err != nil {
 		return fmt.Errorf("making standard verifier: %w", err)
 	}
+	usual, err := standardwebhooks.NewWebhook(secret)
+	if err != nil && strings.HasPrefix(secret, "whsec_") {
+		return fmt.Errorf("making the usual verifier: %w", err)
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.standard, in.handler = wh, verifier
+	in.usual = usual
 	return nil
 }
 
@@ -173,6 +180,9 @@ func (in *Inbox) plan(got *Request) (http.Handler, int) {
 		"Webhook-Timestamp": got.Header["Wh-Timestamp"],
 		"Webhook-Signature": got.Header["Wh-Signature"],
 	})
+	if in.usual != nil {
+		got.Standard = errors.Join(got.Standard, in.usual.Verify(got.Body, got.Header))
+	}
 	if len(in.failures) > 0 {
 		status := in.failures[0]
 		in.failures = in.failures[1:]
