@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/internal/conditions"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
@@ -13,11 +14,16 @@ import (
 // queues keep AWS's own seconds.
 const minute = 5 * time.Second
 
-// runSchedules starts the schedules of the template. Any but the kind that Herald has is an error and never ignored:
-// then none starts.
+// runSchedules starts the schedules that the template has under the stack's parameters. Any other kind than Herald's is
+// an error and never ignored: then none starts.
 func (s *Stack) runSchedules() error {
+	chosen, err := conditions.Choose(s.template.Body, s.template.Parameters)
+	if err != nil {
+		return fmt.Errorf("choosing by the template's conditions: %w", err)
+	}
+	template := cfn.Of(chosen)
 	var scheduled []*function.Function
-	for id, r := range s.template.OfType("AWS::Scheduler::Schedule") {
+	for id, r := range template.OfType("AWS::Scheduler::Schedule") {
 		target := cfn.At(r.Properties, "Target")
 		var f *function.Function
 		if arn := cfn.List(cfn.At(target, "Arn")["Fn::GetAtt"]); len(arn) == 2 {
@@ -29,7 +35,7 @@ func (s *Stack) runSchedules() error {
 		}
 		scheduled = append(scheduled, f)
 	}
-	if len(s.template.OfType("AWS::Events::Rule")) > 0 {
+	if len(template.OfType("AWS::Events::Rule")) > 0 {
 		return errors.New("the local stack knows schedules of EventBridge Scheduler (ScheduleV2) only")
 	}
 	for _, f := range scheduled {
