@@ -1,0 +1,55 @@
+//go:build emulator
+
+package queue_test
+
+import (
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
+	"github.com/herald-webhooks/herald/internal/testkit/storetest"
+)
+
+// real is a queue of the emulator.
+type real struct {
+	queue.Sender
+	queue.Visibility
+	cfg  aws.Config
+	name testkit.Queue
+}
+
+func (q real) Receive(t testing.TB) (received []events.SQSMessage) {
+	t.Helper()
+	for _, m := range testkit.Receive(t, q.cfg, q.name, 0) {
+		received = append(received, events.SQSMessage{
+			MessageId: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, Attributes: m.Attributes,
+			MessageAttributes: sqsevent.Attributes(m.MessageAttributes),
+		})
+	}
+	return received
+}
+
+func (q real) Delete(t testing.TB, receipt string) {
+	t.Helper()
+	in := &sqs.DeleteMessageInput{QueueUrl: &q.name.URL, ReceiptHandle: &receipt}
+	if _, err := sqs.NewFromConfig(q.cfg).DeleteMessage(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestQueue_keepsItsContract(t *testing.T) {
+	cfg := testkit.Moto(t)
+	client := sqs.NewFromConfig(cfg)
+	for _, p := range storetest.QueuePromises {
+		t.Run(p.Name, func(t *testing.T) {
+			name := testkit.NewQueue(t, cfg, "RetryQueue")
+			sender, visibility := queue.Sender{Client: client, URL: name.URL}, queue.Visibility{Client: client, URL: name.URL}
+			p.Holds(t, real{sender, visibility, cfg, name})
+		})
+	}
+}
