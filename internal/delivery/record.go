@@ -44,8 +44,10 @@ func (r Record) Replaces(stored Record) bool {
 		return false
 	case r.State == Purged: // what became of the delivery since its death stays
 		return stored.State == Dead && r.Replay == stored.Replay
-	case r.Replay != stored.Replay:
-		return r.Replay > stored.Replay
+	case r.Replay > stored.Replay:
+		return true
+	case r.Replay < stored.Replay:
+		return false
 	}
 	return r.Attempts >= stored.Attempts && !stored.State.Ended()
 }

@@ -1,7 +1,6 @@
 package operator_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -11,7 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/operator"
-	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
 func TestFound_State_hidesTheCircuitUnderAStop(t *testing.T) {
@@ -43,26 +42,11 @@ func TestFound_State_hidesTheCircuitUnderAStop(t *testing.T) {
 	}
 }
 
-// table is a table of endpoints, by tenant, and the circuit of each.
-type table struct {
-	tenant  string
-	circuit circuit.Item
+// directory finds endpoints in the tables of the model.
+func directory(aws *model.Model) operator.Directory {
+	p := aws.Process("operator")
+	return operator.Directory{Endpoints: p.Endpoints(), Circuits: p.Circuits()}
 }
-
-func (t table) Get(_ context.Context, tenantID, id string) (endpoint.Endpoint, bool, error) {
-	e := endpoint.Endpoint{ID: id, TenantID: tenantID, Status: endpoint.Active}
-	return e, tenantID == t.tenant && id == "webhook_1", nil
-}
-
-func (table) Marks(context.Context, string) (endpoint.TenantMarks, error) {
-	return endpoint.TenantMarks{}, nil
-}
-
-func (table) List(context.Context, string) ([]endpoint.Endpoint, error) { return nil, nil }
-
-type circuits struct{ table }
-
-func (c circuits) Get(context.Context, string) (circuit.Item, error) { return c.circuit, nil }
 
 // Without a tenant, the circuit of an endpoint leads to it. With one, the table of endpoints decides, so that an
 // operator can act although the tenant in the circuit is forged.
@@ -78,9 +62,12 @@ func TestDirectory_Find_believesTheTableBeforeTheCircuit(t *testing.T) {
 		"nothing leads to it":             {"", "", operator.CodeInvalidField},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rows := table{"acme", circuit.Item{EndpointID: "webhook_1", TenantID: row.circuit, State: circuit.Open}}
-			d := operator.Directory{Endpoints: rows, Circuits: circuits{rows}}
-			found, err := d.Find(t.Context(), row.asked, "webhook_1")
+			aws := model.New()
+			aws.Endpoints["webhook_1"] = endpoint.Endpoint{ID: "webhook_1", TenantID: "acme", Status: endpoint.Active}
+			if row.circuit != "" {
+				aws.Circuits["webhook_1"] = circuit.Item{TenantID: row.circuit, Version: 1, State: circuit.Open}
+			}
+			found, err := directory(aws).Find(t.Context(), row.asked, "webhook_1")
 			code := ""
 			if refusal, refused := errors.AsType[*operator.Refusal](err); refused {
 				code = refusal.Code
@@ -93,18 +80,20 @@ func TestDirectory_Find_believesTheTableBeforeTheCircuit(t *testing.T) {
 }
 
 func TestDirectory_ID_suggestsTheNameThatWasMeant(t *testing.T) {
-	fine := func(string) error { return nil }
-	d := operator.Directory{Endpoints: testkit.Rows{Fault: fine, Endpoints: []endpoint.Endpoint{
+	aws := model.New()
+	for _, e := range []endpoint.Endpoint{
 		{ID: "webhook_1", TenantID: "acme", URL: "https://hooks.example.com", Description: "orders", Status: "active"},
 		{ID: "webhook_2", TenantID: "acme", URL: "https://crm.example.com/x", Status: endpoint.Active},
 		{ID: "webhook_3", TenantID: "acme", URL: "https://old.example.net/x", Description: "old", Status: endpoint.Deleted},
 		{ID: "webhook_4", TenantID: "big", URL: "https://shop.example.com/x", Description: "shop", Status: endpoint.Active},
-	}}}
+	} {
+		aws.Endpoints[e.ID] = e
+	}
 	for name, want := range map[string]string{
 		"ordres": ": did you mean orders?", "hook.example.com": ": did you mean hooks.example.com?",
 		"Order": ": did you mean orders?", "crm": ": did you mean crm.example.com?", "old": "", "shop": "", "x": "",
 	} {
-		_, err := d.ID(t.Context(), "acme", name)
+		_, err := directory(aws).ID(t.Context(), "acme", name)
 		const missing = "the tenant has no endpoint with this id, host or description"
 		if diff := cmp.Diff(error(operator.Refuse(operator.CodeNotFound, "endpoint_id", missing+want)), err); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

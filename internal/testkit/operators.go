@@ -2,15 +2,12 @@ package testkit
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/go-json-experiment/json"
-
-	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
 // Internal is the error of an operator function where the fault is Herald's.
@@ -80,53 +77,4 @@ func (OneKey) Generate(context.Context, map[string]string) (plain, wrapped []byt
 // Unwrap hands the key out again.
 func (OneKey) Unwrap(context.Context, map[string]string, []byte) ([]byte, error) {
 	return make([]byte, 32), nil
-}
-
-// Rows are endpoints and marks, as dynamo.Endpoints reads them.
-type Rows struct {
-	Endpoints []endpoint.Endpoint // with their marks
-	Tenants   map[string]endpoint.Marks
-	Fault     func(call string) error // of Endpoints.Get, Endpoints.List or Marks
-}
-
-// Unreadable is the status of an endpoint whose row is broken.
-const Unreadable endpoint.Status = "unreadable"
-
-// Get returns an endpoint without its marks.
-func (r Rows) Get(_ context.Context, tenantID, endpointID string) (endpoint.Endpoint, bool, error) {
-	for _, e := range r.Endpoints {
-		if e.TenantID == tenantID && e.ID == endpointID {
-			if e.Status == Unreadable {
-				return endpoint.Endpoint{}, false, endpoint.ErrUnreadable
-			}
-			e.Marks = endpoint.Marks{}
-			return e, true, r.Fault("Endpoints.Get")
-		}
-	}
-	return endpoint.Endpoint{}, false, r.Fault("Endpoints.Get")
-}
-
-// List returns a tenant's endpoints without their marks.
-func (r Rows) List(_ context.Context, tenantID string) (found []endpoint.Endpoint, err error) {
-	for _, e := range r.Endpoints {
-		switch {
-		case e.TenantID == tenantID && e.Status == Unreadable:
-			err = endpoint.ErrUnreadable
-		case e.TenantID == tenantID:
-			e.Marks = endpoint.Marks{}
-			found = append(found, e)
-		}
-	}
-	return found, errors.Join(err, r.Fault("Endpoints.List"))
-}
-
-// Marks returns the marks of a tenant and its endpoints.
-func (r Rows) Marks(_ context.Context, tenantID string) (endpoint.TenantMarks, error) {
-	marks := endpoint.TenantMarks{Tenant: r.Tenants[tenantID], Endpoints: map[string]endpoint.Marks{}}
-	for _, e := range r.Endpoints {
-		if e.TenantID == tenantID {
-			marks.Endpoints[e.ID] = e.Marks
-		}
-	}
-	return marks, r.Fault("Marks")
 }

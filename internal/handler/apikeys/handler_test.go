@@ -2,10 +2,8 @@ package apikeys
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"log/slog"
-	"slices"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -14,72 +12,10 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/audit"
-	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
-
-// shelf keeps keys in memory, newest first.
-type shelf struct {
-	keys []apikey.Key
-	err  error
-
-	lines     []audit.Line
-	unaudited bool
-}
-
-func (s *shelf) Put(_ context.Context, key apikey.Key) error {
-	s.keys = append([]apikey.Key{key}, s.keys...)
-	return s.err
-}
-
-func (s *shelf) Get(_ context.Context, id string) (apikey.Key, bool, error) {
-	i := slices.IndexFunc(s.keys, func(k apikey.Key) bool { return k.ID == id })
-	if i < 0 {
-		return apikey.Key{}, false, s.err
-	}
-	return s.keys[i], true, s.err
-}
-
-func (s *shelf) ListByTenant(
-	_ context.Context,
-	tenantID string,
-	limit int,
-	cursor string,
-) (keys []apikey.Key, next string, err error) {
-	if cursor != "" && cursor != "more" {
-		return nil, "", dynamo.ErrCursor
-	}
-	for _, k := range s.keys {
-		if k.TenantID == tenantID {
-			keys = append(keys, k)
-		}
-	}
-	if len(keys) > limit {
-		return keys[:limit], "more", nil
-	}
-	return keys, "", nil
-}
-
-func (s *shelf) Write(_ context.Context, lines ...audit.Line) error {
-	if s.unaudited {
-		return errors.New("no audit log")
-	}
-	s.lines = append(s.lines, lines...)
-	return nil
-}
-
-func (s *shelf) Revoke(_ context.Context, tenantID, id string, now time.Time) (apikey.Key, bool, error) {
-	for i := range s.keys {
-		if k := &s.keys[i]; k.ID == id && k.TenantID == tenantID {
-			if k.RevokedAt.IsZero() {
-				k.RevokedAt = now
-			}
-			return *k, true, nil
-		}
-	}
-	return apikey.Key{}, false, nil
-}
 
 var at = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
@@ -96,15 +32,16 @@ func ask(t *testing.T, f *operator.Function, action, fields string) (a answer, r
 	return testkit.Read[answer](t, raw), raw
 }
 
-// newFunction is the function on a clock that goes on by a second whenever it is read.
-func newFunction(s *shelf, log *bytes.Buffer) *operator.Function {
+// newFunction is the function on the model of AWS, with a clock that goes on by a second whenever it is read.
+func newFunction(aws *model.Model, log *bytes.Buffer) *operator.Function {
 	now := at.Add(-time.Second)
 	clock := func() time.Time {
 		now = now.Add(time.Second)
 		return now
 	}
 	h := New(Config{Log: slog.New(slog.NewJSONHandler(log, nil))})
-	h.Keys, h.Audit, h.Now = s, s, clock
+	p := aws.Process("apikeys")
+	h.Keys, h.Audit, h.Now = p.APIKeys(), p.Audit(), clock
 	return h.Function()
 }
 
@@ -118,12 +55,12 @@ func issue(t *testing.T, f *operator.Function, fields string) (key IssuedKey, se
 
 func TestHandler_showsAKeyOnceAndKeepsTheTimeOfItsRevocation(t *testing.T) {
 	var log bytes.Buffer
-	s := &shelf{}
+	s := model.New()
 	f := newFunction(s, &log)
 	issued, secret := issue(t, f, `,"description":"ci"`)
 	want := Key{TenantID: "acme", Scopes: apikey.Scopes(), Description: "ci", CreatedAt: at}
 	id, ok := apikey.ParseID(issued.APIKey)
-	if !ok || !s.keys[0].Accepts(issued.APIKey) {
+	if !ok || !s.Keys[issued.KeyID].Accepts(issued.APIKey) {
 		t.Fatalf("%q is not an API key, or not the one that is stored", issued.APIKey)
 	}
 	want.KeyID = id
@@ -144,7 +81,7 @@ func TestHandler_showsAKeyOnceAndKeepsTheTimeOfItsRevocation(t *testing.T) {
 			t.Errorf("revoked (-want +got):\n%s", diff)
 		}
 	}
-	if want.RevokedAt.IsZero() || s.keys[0].Accepts(issued.APIKey) {
+	if want.RevokedAt.IsZero() || s.Keys[issued.KeyID].Accepts(issued.APIKey) {
 		t.Error("a revoked key is accepted")
 	}
 	if strings.Contains(said+log.String(), secret) || !strings.Contains(log.String(), id) {
@@ -153,7 +90,7 @@ func TestHandler_showsAKeyOnceAndKeepsTheTimeOfItsRevocation(t *testing.T) {
 }
 
 func TestHandler_list_goesOnWithItsCursor(t *testing.T) {
-	f := newFunction(&shelf{}, &bytes.Buffer{})
+	f := newFunction(model.New(), &bytes.Buffer{})
 	var newest IssuedKey
 	for range 2 {
 		newest, _ = issue(t, f, `,"scopes":["webhooks:read"]`)
@@ -176,10 +113,10 @@ func TestHandler_list_goesOnWithItsCursor(t *testing.T) {
 
 func TestHandler_Function_refusesWithCodeAndField(t *testing.T) {
 	var log bytes.Buffer
-	s := &shelf{}
+	s := model.New()
 	f := newFunction(s, &log)
 	issued, secret := issue(t, f, "")
-	before := slices.Clone(s.keys)
+	before := maps.Clone(s.Keys)
 	longText := `"` + strings.Repeat("é", 257) + `"`
 	otherTenant := `"` + issued.KeyID + `","tenant_id":"other"`
 	const twice = `["webhooks:read","webhooks:read"]`
@@ -204,13 +141,13 @@ func TestHandler_Function_refusesWithCodeAndField(t *testing.T) {
 	if strings.Contains(log.String(), secret) {
 		t.Errorf("a key that was given for its id is in the log: %s", &log)
 	}
-	if diff := cmp.Diff(before, s.keys); diff != "" {
+	if diff := cmp.Diff(before, s.Keys); diff != "" {
 		t.Errorf("a refused request changed the keys (-before +after):\n%s", diff)
 	}
 }
 
 func TestHandler_auditsEachKeyBeforeItChanges(t *testing.T) {
-	s := &shelf{}
+	s := model.New()
 	f := newFunction(s, &bytes.Buffer{})
 	key, _ := issue(t, f, "")
 	revoke := `"key_id":"` + key.KeyID + `"`
@@ -219,22 +156,24 @@ func TestHandler_auditsEachKeyBeforeItChanges(t *testing.T) {
 		{Action: "issue", OperatorClaimed: "ann", TenantID: "acme", KeyID: key.KeyID},
 		{Action: "revoke", OperatorClaimed: "ann", TenantID: "acme", KeyID: key.KeyID},
 	}
-	if diff := cmp.Diff(want, s.lines); diff != "" {
+	if diff := cmp.Diff(want, s.Audited); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
-	s.unaudited = true
+	s.On("PutLogEvents", 0, model.Refused)
 	for action, fields := range map[string]string{"issue": `"tenant_id":"acme"`, "revoke": revoke} {
 		if got := testkit.Ask(t, f, action, fields); got != testkit.Internal {
 			t.Errorf("%s without an audit log: %s", action, got)
 		}
 	}
-	if len(s.keys) != 1 {
-		t.Errorf("%d keys, want 1", len(s.keys))
+	if len(s.Keys) != 1 {
+		t.Errorf("%d keys, want 1", len(s.Keys))
 	}
 }
 
 func TestHandler_issue_withholdsErrorsOfTheStore(t *testing.T) {
-	f := newFunction(&shelf{err: errors.New("throttled")}, &bytes.Buffer{})
+	s := model.New()
+	s.On("Write ApiKeys", 0, model.Refused)
+	f := newFunction(s, &bytes.Buffer{})
 	if got := testkit.Ask(t, f, "issue", `"tenant_id":"acme"`); got != testkit.Internal {
 		t.Errorf("answered %s", got)
 	}
