@@ -23,7 +23,7 @@ type row struct {
 	name     string
 	mode     string // of the process
 	load     workload
-	unpaired bool          // no bare client runs beside it
+	unpaired bool          // the row is measured without the bare client
 	bare     []measurement // the bare client's, each run right before one of results
 	results  []measurement
 	requests []float64 // to AWS, of each run, for one delivery
@@ -77,7 +77,7 @@ func rowsOf(deliveries int, receiver string) []*row {
 			rows = append(rows, &row{name: fmt.Sprintf("%s, %d", mode, batch), mode: mode, load: load})
 		}
 	}
-	// 50 bodies of 115 KB and the attributes beside them are just below Lambda's limit of 6 MB.
+	// The 50 bodies of 115 KB and their attributes stay just below Lambda's limit of 6 MB for an invocation.
 	big := workload{Batch: 50, Invocations: 20, BodyBytes: 115_000, Endpoints: 50, Receiver: receiver + "/big"}
 	return append(rows, &row{name: "deliver, 6 MB, 1 MiB answers", mode: "deliver", load: big, unpaired: true})
 }
@@ -122,7 +122,7 @@ var bigAnswer = make([]byte, 1<<20)
 // runtimeSettings are the queue workers' in template.yaml (decision 8). The bare client runs with them too.
 var runtimeSettings = []string{"GOGC=400", "GOMEMLIMIT=200MiB", "GOMAXPROCS=1"}
 
-// inChild runs one measurement in a process of its own.
+// inChild runs one measurement in its own process.
 func inChild(mode string, in workload, caFile string) (m measurement, err error) {
 	argument, err := json.Marshal(in)
 	if err != nil {

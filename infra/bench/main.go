@@ -1,8 +1,9 @@
-// Command bench measures the cost of a delivery: CPU time, memory and AWS requests of the fanout and
-// deliver handlers, each in a process of its own, and of the HTTP client alone. Right before each of
-// these processes a bare net/http client runs under the same conditions: the median of the ratios of
-// such pairs holds on a machine that does other work, too. AWS and the receiver run in the program that
-// starts these processes; AWS only answers the wire protocol.
+// Command bench measures the cost of a delivery: CPU time, memory and AWS requests of the handlers of fanout and
+// deliver, each in its own process, and of the HTTP client alone.
+//
+// A bare net/http client runs under the same conditions right before each of these processes. The result is the median
+// of the ratios of such pairs: a ratio holds even on a machine that does other work. AWS and the receiver run in the
+// program that starts these processes. This AWS only answers the wire protocol.
 //
 // It never compares times between machines, and it never leaves loopback.
 //

@@ -1,8 +1,8 @@
-// Package main writes what the Terraform module and the CDK construct say of the template's parameters and outputs:
-// infra/terraform and infra/cdk.
+// Package main writes the Terraform variables and the CDK properties for the parameters and outputs of the template,
+// below infra/terraform and infra/cdk.
 //
-// It promises files that depend on nothing but the template, what make package adds to it, and the next version. It
-// reads and writes below the checkout, and nothing else.
+// It promises files that depend on nothing but the template, the additions of make package and the next version. It
+// reads and writes below the checkout only.
 package main
 
 import (

@@ -85,8 +85,8 @@ func readText(t *testing.T, text string) (types []entry, faults string) {
 	return types, faults
 }
 
-// own is a catalogue of one type, a.b unless it has another name. The type stands in line 5, its schema in line 12 and
-// its example in line 14; what is empty is as plain as can be.
+// own is a catalogue of one type. An empty name is a.b, and another empty field becomes the plainest text that is
+// valid. The type stands in line 5, its schema in line 12 and its example in line 14.
 type own struct{ name, data, example, more string }
 
 func (o own) text() string {
@@ -305,7 +305,7 @@ func TestOverlay_replacesTheCommittedSourceAndDescribesTheAPI(t *testing.T) {
 	}
 }
 
-// Names that differ in what an id leaves out.
+// The three names differ only in characters that an id leaves out.
 func TestDescribed_givesEachOperationAnIdOfItsOwn(t *testing.T) {
 	one := func(name string) []entry { return []entry{{Name: name, Schema: "{}", Example: "{}"}} }
 	text, err := described(root, slices.Concat(one("user.created"), one("user-.created"), one("user_.created")))

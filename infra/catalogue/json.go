@@ -126,7 +126,7 @@ func (w *writer) keyword(key *yaml.Node) {
 	}
 }
 
-// reference writes a reference's target, with the keywords beside the reference.
+// reference writes the target of a reference. Keywords of the node with the reference are added to the target.
 func (w *writer) reference(n, ref *yaml.Node, open []string, depth int) {
 	target := w.pointed(ref, open)
 	if target == nil {

@@ -39,8 +39,8 @@ func main() {
 	}
 }
 
-// wanted are the files to write, by path: what comes of the two committed catalogues or, with a catalogue of one's own,
-// its overlay in the folder out.
+// wanted returns the files to write, by path. Without the path own, these are the files of the two committed
+// catalogues. With it, they are the overlay of that catalogue in the folder out.
 func wanted(root, own, out string) (map[string][]byte, error) {
 	if own != "" && out == "" {
 		return nil, errors.New("-own needs -out")
@@ -104,7 +104,7 @@ func write(files map[string][]byte) error {
 	return nil
 }
 
-// replace writes a file so that nobody reads half of it: sam build makes all functions at once.
+// replace writes a file in one step. sam build makes all functions at once, and none of them may read half a file.
 func replace(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new")
 	if err != nil {

@@ -28,8 +28,8 @@ func rotated(count float64, rotations int) float64 {
 	return usage{keys: count * float64(1+min(rotations, 2))}.all()
 }
 
-// publisher is what sending a million events uses: alone or in batches, with or without their tenant as group. With a
-// group, Lambda's receives and deletes of EventsQueue count as well, in batches as large.
+// publisher is the usage of sending a million events in batches of a size, with or without the tenant as message group.
+// With a group, Lambda's receives and deletes of EventsQueue count as well, in batches of the same size.
 func publisher(batch float64, group bool) (used usage) {
 	used[published] = million / batch
 	if group {

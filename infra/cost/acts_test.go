@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// By hand: 10/7 units are provisioned for one, of which 300 s of 3/7 are left over. A load that doubles takes 4/7 more
-// than is provisioned, and throttles after 128.6 / (4/7) s; scaling sees what is used, so that two fifths more are
-// there after each round of five minutes.
+// The figures were reckoned by hand. 10/7 units are provisioned for a load of one, so that 300 s of 3/7 are left over.
+// A load that doubles takes 4/7 more than is provisioned, and throttles after 128.6 / (4/7) s. Scaling sees only the
+// capacity that is used, so that each round of five minutes adds two fifths.
 func TestGrow(t *testing.T) {
 	for _, row := range []struct {
 		times        float64

@@ -30,9 +30,9 @@ import (
 // The most that one key may burn in an hour, in dollars: its own limit, and the API's in refusals.
 const mostBurnt = 1.00
 
-// Of the management API, beside usage: a request of 512 KB, its line in the access log with what CloudWatch adds,
-// Lambda's three lines, what CloudWatch adds to a line of the audit log, and seconds of an invocation, longer for each
-// byte that it reads.
+// The constants are costs of a request to the management API that usage does not count: API Gateway's price for 512 KB,
+// its line in the access log and the three lines of Lambda, CloudWatch's overhead for a line of the audit log, and the
+// seconds of an invocation, which grow with each byte that it reads.
 const (
 	dollarsGateway = 1.00 / million
 	bytesAccessLog = 400.0
@@ -42,7 +42,7 @@ const (
 	secondsPerByte = 0.25 / (1 << 20)
 )
 
-// What one key can burn in an hour at the template's defaults, as cost.md has it.
+// The result is the most that one key can burn in an hour at the template's defaults, as cost.md states it.
 func TestWhatOneKeyCanBurn(t *testing.T) {
 	a := newAPI(t)
 	budget := a.handler.Budget // the template's default
@@ -105,8 +105,8 @@ func TestWhatOneKeyCanBurn(t *testing.T) {
 // The most that a request waits for others, in seconds.
 const mostWaiting = 7.0
 
-// waiting is what the waits of a request cost that meets so many changes, in dollars: each is longer than the one
-// before, up to a bound.
+// waiting returns the dollars for the waits of a request that meets so many changes. Each wait is longer than the one
+// before it, up to a bound.
 func waiting(met int) float64 {
 	seconds := 0.0
 	for n := range met {
@@ -117,8 +117,8 @@ func waiting(met int) float64 {
 
 const crowdSize = 200
 
-// crowded is what so many changes of URLs at once burn in a minute. Those that are let in are taken to wait for all
-// their time.
+// crowded returns the dollars that one minute of simultaneous changes of URLs burns. It assumes that each admitted
+// request waits as long as it may.
 func (a *api) crowded(budget int, body func(int) string) (dollars float64) {
 	a.t.Helper()
 	a.now, a.refusals = a.now.Add(time.Minute), true
@@ -168,7 +168,7 @@ func newKey(t testing.TB, keys *dynamo.APIKeys, tenant string) (secret string) {
 	return secret
 }
 
-// fill stores as many as there can be, but for two that can be made.
+// fill stores the largest number of endpoints less two. The test creates these two itself.
 func (a *api) fill(client *dynamodb.Client, table string) {
 	a.t.Helper()
 	store := dynamo.NewEndpoints(client, table)
@@ -210,7 +210,7 @@ func fatURL(n int) string {
 	return fmt.Sprintf("https://r%d.example.com/%s", n, strings.Repeat("x", 2000))
 }
 
-// do makes a request and returns what it costs, in dollars, and what it has spent of the key.
+// do makes a request. It returns the status and the cost in dollars.
 func (a *api) do(method, target, body string) (status int, dollars float64) {
 	a.t.Helper()
 	before := a.usage()

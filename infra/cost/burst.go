@@ -10,7 +10,7 @@ const (
 	secondsUnused = 300.0
 )
 
-// burst is what provisioned capacity does where the load grows at once.
+// burst is the answer of provisioned capacity to a load that grows at once.
 type burst struct {
 	times   float64       // the load before
 	borne   time.Duration // until calls are throttled
@@ -18,13 +18,14 @@ type burst struct {
 	refused float64       // units that were throttled, in minutes of the new load
 }
 
-// grow lets a load of one unit a second grow at once, after a long time without a change. What is throttled does not
-// come again.
+// grow multiplies a load of one unit a second at once, after a long time without a change. Throttled calls are not
+// repeated.
 func grow(times float64) burst {
 	b := burst{times: times, borne: -1}
 	capacity := 1 / target
 	unused := secondsUnused * (capacity - 1)
-	above, change, served, next := 0, -1, 0.0, 0.0
+	above, change := 0, -1
+	served, next := 0.0, 0.0
 	for second := 1; second <= 4*hour; second++ {
 		take := min(times, capacity+unused)
 		unused = max(0, min(secondsUnused*capacity, unused+capacity-take))

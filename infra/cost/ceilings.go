@@ -10,7 +10,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// What AWS takes, at most, by its documentation, with the defaults of a new account where they can be raised.
+// The constants are limits of AWS from its documentation. Where a limit can be raised, it is the default of a new
+// account.
 const (
 	partitionReads  = 3000.0    // DynamoDB, "Best practices for designing partition keys": units a second
 	partitionWrites = 1000.0    // likewise, of an index, too
@@ -31,7 +32,7 @@ const (
 	unitsOfLargest = 251.0 // a write of an item of Backlog with a body of 250 KB
 )
 
-// ceiling is one limit: at which load it is met, what happens then, and who is told.
+// ceiling is one limit: the load that reaches it, the consequence, and the alarm that tells.
 type ceiling struct {
 	name, sum, reached, then string
 	alarms                   []string // logical ids
@@ -207,7 +208,7 @@ func rampCeiling(perSecond, batch, batchSeconds float64) ceiling {
 	}
 }
 
-// chosen are the limits of our own: what they keep back is meant to wait.
+// chosen are limits that Herald sets. They hold work back on purpose, and that work waits.
 func chosen(p parameters) []ceiling {
 	hang := p("DeliverMaximumConcurrency") * p("BatchSize") / p("AttemptTimeoutSeconds")
 	return []ceiling{

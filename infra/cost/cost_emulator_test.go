@@ -34,14 +34,14 @@ const (
 	mostEvenLoad   = 1.82 // at 1,000 a second, with provisioned capacity
 )
 
-// traffic is what a figure counts.
+// traffic describes the load of one figure.
 type traffic struct {
 	batch     int
 	events    int
 	pause     time.Duration // between invocations
 	tenants   int           // that the events go round, if more than one
 	endpoints int           // of each tenant, if more than one
-	failing   int           // events whose deliveries fail once, spread over all
+	failing   int           // events that need a second attempt, spread over all
 	setting   string        // a parameter of the template: "RecordAcknowledged=none"
 	deaths    bool          // the deliveries die, of ten attempts
 	headers   bool          // each endpoint has a header of its owner's
@@ -50,8 +50,8 @@ type traffic struct {
 
 const often, seldom = 200 * time.Millisecond, 2 * time.Second
 
-// scenarios are the rows of the last table, and what they may cost: dollars per million, without the publisher's sends
-// and the traffic to receivers.
+// scenarios are the rows of the last table, each with its largest permitted cost: dollars per million, without the
+// publisher's sends and the traffic to receivers.
 var scenarios = []struct {
 	name string
 	most float64
@@ -76,7 +76,8 @@ var scenarios = []struct {
 		traffic{batch: 1, events: 1, pause: often, deaths: true, setting: "Notices=on"}},
 }
 
-// A million deliveries cost no more than they may, and the page says what they cost. With -write, it is written.
+// A million deliveries stay within their permitted cost, and the page states the measured cost. With -write, the test
+// writes the page.
 func TestCost(t *testing.T) {
 	b := newBill(t)
 	var f figures
@@ -138,8 +139,8 @@ func newBill(t *testing.T) *bill {
 	return b
 }
 
-// million takes the traffic through a warm pipeline, once, and returns the usage of a million events. What release uses
-// anyway is not among it.
+// million takes the traffic through a warm pipeline once, and returns the usage of a million events. It leaves out the
+// usage of an idle release.
 func (b *bill) million(name string, c traffic) usage {
 	if known, ok := b.counted[c]; ok {
 		return known
@@ -166,7 +167,8 @@ func (b *bill) million(name string, c traffic) usage {
 			r.publish(n%max(c.tenants, 1), times)
 		}
 		r.live()
-		if c.deaths { // release forgets the failures, and then what it has told the owner
+		// release forgets the failures in one run, and the notices to the owner in the next.
+		if c.deaths {
 			r.now = r.now.Add(49 * time.Hour)
 			r.tick()
 			r.tick()
@@ -210,7 +212,7 @@ func (b *bill) fixed() []fixed {
 	}
 }
 
-// polled is what idle mappings ask of SQS in a month.
+// polled is the usage of SQS by idle mappings in a month.
 func polled(mappings, pollers float64) usage {
 	return usage{requests: mappings * pollers * month / pollSeconds}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A window gathers all that arrives meanwhile, up to a whole batch.
+// A window gathers the messages that arrive during it, up to a whole batch.
 func TestProfile_fill(t *testing.T) {
 	for _, row := range []struct {
 		perSecond, window float64

@@ -21,9 +21,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
-// counted returns the configuration of clients whose calls are counted. Those to SQS and EventBridge end here: nobody
-// waits for a message, since the rig's clock moves instead. Others take the time that they take: an answer that nobody
-// waits for would not be counted.
+// counted returns the configuration of clients that count their calls. Calls to SQS and EventBridge end here, since the
+// rig's clock moves in place of a wait for messages. Other calls go on after their caller has given up: an answer that
+// comes too late counts, too.
 func (r *rig) counted(cfg aws.Config) aws.Config {
 	handle := func(
 		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,

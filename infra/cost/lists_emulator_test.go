@@ -16,7 +16,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
-// A page of an operator's list is read from eight shards. The page says what that costs.
+// A page of an operator's list is read from eight shards. The document states the cost of that.
 func TestWhatOperatorsListsRead(t *testing.T) {
 	const waiting, endpointID = 400, "webhook_01JD0000000000000000000000"
 	dead := job.Selector{Status: string(deadletter.Dead)}

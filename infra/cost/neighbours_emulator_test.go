@@ -24,10 +24,11 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
-// BenchmarkAKeyBesideABusyOne reports percentiles of one key's requests, alone and beside 1,000 of another key, which
-// come as fast as the API's stage lets both through: at its rate, and after a burst. Requests begin when they are due,
-// whatever became of those before. It shows neither cold starts nor AWS's own times, and all share the cores of this
-// machine, on which a burst waits for itself. DynamoDB Local is that of `make second-engine`.
+// BenchmarkAKeyBesideABusyOne reports percentiles of one key's requests, first alone and then together with 1,000
+// requests of another key. These come as fast as the API's stage lets both through: at its rate, and after a burst.
+// Each request begins when it is due, even if an earlier one is still out. The benchmark shows neither cold starts nor
+// AWS's own times. All processes share the cores of this machine, so that a burst waits for itself. DynamoDB Local is
+// that of `make second-engine`.
 func BenchmarkAKeyBesideABusyOne(b *testing.B) {
 	p := newProcesses(b)
 	every := time.Duration(float64(time.Second) / number(b, p.options, "ApiRateLimit"))

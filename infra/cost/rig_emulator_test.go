@@ -35,7 +35,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
-// rig is the pipeline, on tables and keys of its own. Its clock stands still unless the rig moves it.
+// rig is the pipeline, with its own tables and keys. Its clock stands still until the rig moves it.
 type rig struct {
 	traffic
 	t         *testing.T
@@ -52,7 +52,7 @@ type rig struct {
 	provisioned map[string]bool // tables, by name
 
 	mu      sync.Mutex
-	used    usage                // but for logs and stored records
+	used    usage                // without logs and stored records
 	waiting map[string][]message // in queues, by URL
 	longest time.Duration        // wait that a message was given since the clock has moved
 	seen    map[string]int       // attempts, by wh-id
@@ -185,7 +185,7 @@ func (r *rig) nextDue() (first time.Time, any bool) {
 	return first, any
 }
 
-// drain hands over what is on the queues and returns how many messages that were.
+// drain hands the messages of all queues to their functions, and returns the number of messages.
 func (r *rig) drain() (moved int) {
 	for _, m := range r.mappings {
 		r.now, r.longest = r.now.Add(r.longest), 0
@@ -265,7 +265,7 @@ func (r *rig) logs() string {
 // read adds the metrics in the logs.
 func (r *rig) read(into *alarmdata.Data) { must(0, into.ReadEMF(strings.NewReader(r.logs()))) }
 
-// usage is what was used so far. What the records of deliveries take is bytes times the months until they expire.
+// usage is the usage so far. Records of deliveries count in bytes times the months until they expire.
 func (r *rig) usage() usage {
 	r.t.Helper()
 	used := r.used
@@ -277,7 +277,7 @@ func (r *rig) usage() usage {
 	return used
 }
 
-// scanned is what the records of deliveries take in the table, in bytes, where so many come in a second and each stays
+// scanned is the size of the records of deliveries in bytes, at so many new deliveries a second. Each record stays
 // until it expires.
 func (r *rig) scanned(perSecond float64) (bytes float64) {
 	in := &dynamodb.ScanInput{TableName: aws.String(r.options.Resources["Deliveries"])}

@@ -16,8 +16,8 @@ const settle = time.Second
 // schedule is longer than all waits of a delivery's schedule together, each with its jitter.
 const schedule = 40 * time.Second
 
-// circuit takes a receiver down under traffic and up again, and does nothing else: the deliveries held meanwhile have
-// to arrive by themselves.
+// circuit takes a receiver down under traffic and up again. It does nothing else: the held deliveries have to arrive by
+// themselves.
 func (d *demo) circuit(ctx context.Context) error {
 	heading("A receiver that is down for longer than the schedule: an open circuit, probes, and everything arrives")
 	s, err := d.open(ctx, "circuit", "user.created")

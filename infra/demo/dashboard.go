@@ -17,8 +17,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
-// draw plays the demonstration, and draws the widgets of template.yaml with the metrics that the functions wrote
-// meanwhile, and with queues as they were then. Widgets that only CloudWatch can fill stay empty, and say so.
+// draw plays the demonstration and draws the widgets of template.yaml from it: from the metrics that the functions
+// wrote, and from the lengths of the queues during it. Widgets that only CloudWatch can fill stay empty, and say so.
 func (d *demo) draw(ctx context.Context, file string) (ok bool, err error) {
 	widgets, err := readWidgets("template.yaml")
 	if err != nil {

@@ -20,7 +20,7 @@ type demo struct {
 	events   scene  // the first scene's endpoint stays in use
 	shown    int    // how many of its requests are on the terminal
 	doomed   doomed // published early, since it takes half a minute to die
-	brokenID string // of the endpoint whose circuit opened
+	brokenID string // the endpoint with the open circuit
 	notices  *client.Notices
 }
 

@@ -15,7 +15,7 @@ import (
 
 const patience = 3 * time.Minute // for anything that takes the stack a few seconds
 
-// scene is a tenant of its own with one endpoint.
+// scene is a new tenant with one endpoint.
 type scene struct {
 	tenant   *client.Client
 	endpoint client.Endpoint
@@ -23,7 +23,7 @@ type scene struct {
 	traffic  *traffic // flows while something is waited for; nil: none
 }
 
-// doomed is a scene with one event, whose delivery will die.
+// doomed is a scene with one event. The delivery of this event will die.
 type doomed struct {
 	scene
 	message examples.Message

@@ -15,14 +15,14 @@ import (
 // a whole, so that a circuit opens after five seconds.
 const perSecond = 10
 
-// traffic is a stream of events, each with a body of its own, while somebody waits.
+// traffic is a stream of events during a wait. Each event has a different body.
 type traffic struct {
 	tenant *client.Client
 	began  time.Time
 	sent   []string // the bodies that receivers must get, oldest first
 }
 
-// flow publishes what is due by now.
+// flow publishes the events that are due by now.
 func (t *traffic) flow(ctx context.Context) error {
 	for len(t.sent) <= perSecond*int(time.Since(t.began)/time.Second) {
 		events := make([]examples.Message, perSecond)

@@ -8,7 +8,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/bindings"
 )
 
-// Whoever changes a parameter or an output of the template changes them for Terraform and CDK, too.
+// A change to a parameter or an output of the template has to reach Terraform and CDK, too.
 func TestTheBindingsOfTheTemplateAreGenerated(t *testing.T) {
 	files, err := bindings.Files(root)
 	if err != nil {

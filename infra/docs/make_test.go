@@ -73,7 +73,7 @@ var (
 	explained = regexp.MustCompile(`(?m)^([a-z0-9-]+):.*## `)
 )
 
-// make help lists what has an explanation.
+// make help lists only targets with an explanation.
 func TestMake_explainsEveryTarget(t *testing.T) {
 	makefile := readFile(t, "Makefile")
 	declared := phony.FindStringSubmatch(makefile)

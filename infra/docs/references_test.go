@@ -59,7 +59,7 @@ var (
 	anchorLoss = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// headings are the headings of a Markdown text, without what stands in code blocks.
+// headings returns the headings of a Markdown text. Lines in code blocks do not count.
 func headings(markdown string) []string {
 	var found []string
 	for _, match := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(markdown, ""), -1) {
@@ -89,12 +89,12 @@ var (
 		`(?:, "([^"]+)")?`)
 	// pathless is a citation of a document that is not in the repository.
 	pathless = regexp.MustCompile(`\((?:the )?(?:design|spec(?:ification)?), "`)
-	// comment is the rest of a line, and what stands before it.
+	// comment matches the text before a comment, and the comment.
 	comment = regexp.MustCompile(`^(.*?)(?://|#) ?(.*)$`)
 )
 
-// prose is what a file says to people: all of a document, the comments of anything else, those
-// that go on in the next line in one piece.
+// prose is the text that a file addresses to people: the whole of a document, and the comments of any other file. A
+// comment of several lines is one piece.
 func prose(name, text string) string {
 	if path.Ext(name) == ".md" {
 		return strings.ReplaceAll(text, "\n", " ")

@@ -11,7 +11,7 @@ var (
 	definedTest = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 )
 
-// A defence whose test was renamed or is gone is a claim.
+// A defence without its test is only a claim. A test gets lost when it is renamed or deleted.
 func TestSecurityNamesTestsThatExist(t *testing.T) {
 	defined := map[string]bool{}
 	for name, text := range texts(t) {

@@ -14,8 +14,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/contract"
 )
 
-// described is the transport of every call these tests make to an HTTP API: it holds each
-// exchange against its description, infra/openapi.yaml, and remembers what is wrong.
+// described is the transport of every call from these tests to an HTTP API. It checks each exchange against the
+// description infra/openapi.yaml, and remembers the faults.
 type described struct {
 	contract *contract.Contract
 

@@ -52,7 +52,8 @@ func TestToggledOffAndOnAnEndpointRecoversOnceInTenMinutes(t *testing.T) {
 		})
 	}
 	missed := func(waiting int) {
-		control(t, "pause", endpoint) // of what is published for a disabled endpoint, nothing is kept
+		// Herald would keep no event for a disabled endpoint, so the endpoint is paused first.
+		control(t, "pause", endpoint)
 		publish(t, c, "user.created")
 		shows(waiting)
 		s.turn(t, c, "disabled")
@@ -80,8 +81,8 @@ func TestToggledOffAndOnAnEndpointRecoversOnceInTenMinutes(t *testing.T) {
 	}
 }
 
-// A tenant whose receiver takes its time is slow before long. Its deliveries wait in SlowQueue from then on, while
-// another tenant's event passes them.
+// A tenant with a slow receiver is slow before long. Its deliveries wait in SlowQueue from then on, while another
+// tenant's event passes them.
 func TestASlowTenantDelaysNobodyElse(t *testing.T) {
 	t.Parallel()
 	quick, slow := tenant(t), tenant(t)

@@ -20,8 +20,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/handler/apikeys"
 )
 
-// said is what each generated client prints of the life of an endpoint, its faults included, and
-// of what a later version may answer.
+// said is the output of each generated client about the life of an endpoint, its faults included, and about an answer
+// of a later version.
 const said = `create 201 active user.created,organization.* true
 get 200 https://example.com/hooks true
 put 201 200 active
@@ -73,7 +73,7 @@ func TestAClientOfEachGeneratorTakesAnEndpointThroughItsLife(t *testing.T) {
 	}
 }
 
-// TestSchemathesisFindsNothing sends what schemathesis makes up from infra/openapi.yaml, valid and not.
+// TestSchemathesisFindsNothing sends valid and invalid requests that schemathesis generates from infra/openapi.yaml.
 func TestSchemathesisFindsNothing(t *testing.T) {
 	t.Parallel()
 	clients, c := filepath.Join(root, "infra", "clients"), tenant(t)
@@ -95,12 +95,12 @@ func TestSchemathesisFindsNothing(t *testing.T) {
 	}
 }
 
-// openapiTools is a path below the folder in which make installs what is in infra/clients.
+// openapiTools is a path below the folder of the tools that make installs from infra/clients.
 func openapiTools(path ...string) string {
 	return filepath.Join(append([]string{root, ".tools", "openapi"}, path...)...)
 }
 
-// runTool runs a command in the folder, with the tools in its path, and returns what it prints.
+// runTool runs a command in the folder, with the tools in its path, and returns its output.
 func runTool(t *testing.T, folder string, env []string, command ...string) string {
 	t.Helper()
 	if _, err := os.Stat(openapiTools("installed")); err != nil {

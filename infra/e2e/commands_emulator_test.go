@@ -35,8 +35,8 @@ func useProfile() error {
 	return nil
 }
 
-// shell runs a script in a folder that is like the checkout after `make stack`, on a machine that is configured
-// for AWS, and returns what it prints.
+// shell runs a script and returns its output. The script's folder is like the checkout after `make stack`, on a machine
+// that is configured for AWS.
 func shell(t *testing.T, script string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -56,7 +56,7 @@ func shell(t *testing.T, script string) string {
 	return execute(t, patience, cmd)
 }
 
-// execute runs a command to its end and returns what it prints.
+// execute runs a command to its end and returns its output.
 func execute(t *testing.T, limit time.Duration, cmd *exec.Cmd) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -97,7 +97,7 @@ func blocks(t *testing.T, document, heading string) string {
 	return script.String()
 }
 
-// prints fails the test for what a script does not print.
+// prints fails the test for each text that a script's output lacks.
 func prints(t *testing.T, out string, wants ...string) {
 	t.Helper()
 	for _, want := range wants {
@@ -148,7 +148,7 @@ func TestTheDocumentedSession(t *testing.T) {
 		`"status":"deleted"`, `"code":"validation_failed"`, `"secret_rotated_at":"2`, `"next_cursor":null`)
 }
 
-// python runs a script and returns what it prints.
+// python runs a script and returns its output.
 func python(t *testing.T, script string, args ...string) string {
 	t.Helper()
 	interpreter, err := tools.Python(root)

@@ -17,7 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/handler/inspect"
 )
 
-// controlled is what control answers.
+// controlled is an answer of control.
 type controlled struct {
 	Result  string `json:"result"`
 	State   string `json:"state"`
@@ -26,7 +26,7 @@ type controlled struct {
 	} `json:"waiting"`
 }
 
-// control asks for an action on what fields name.
+// control asks the function control for an action on the target that fields name.
 func control(t *testing.T, action string, fields about) controlled {
 	t.Helper()
 	return get[controlled](t, "control", action, fields)
@@ -48,8 +48,8 @@ func waiting(ctx context.Context, tenantID, eventID string, want int) (bool, err
 	return n == want, err
 }
 
-// An operator pauses one of a tenant's endpoints and then the tenant: what is published meanwhile waits, whatever the
-// owner may do to the endpoint, and arrives once both are resumed.
+// An operator pauses one of a tenant's endpoints, and then the tenant. Deliveries wait from then on, although the owner
+// changes the endpoint, and arrive once both are resumed.
 func TestNothingThatAnOwnerDoesLiftsAPause(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
@@ -102,7 +102,7 @@ func TestNothingThatAnOwnerDoesLiftsAPause(t *testing.T) {
 	genuine(t, other.await(t, 2))
 }
 
-// What an operator discards is dropped, and what is published afterwards is delivered.
+// A discard drops the deliveries that wait. Deliveries of later events arrive.
 func TestWhatIsDiscardedIsNotDelivered(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)

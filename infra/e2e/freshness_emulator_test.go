@@ -48,8 +48,8 @@ func TestARotatedSecretHoldsForTheNextEventAndForAWaitingRetry(t *testing.T) {
 // failing are statuses for longer than a test may take to change an endpoint while its delivery waits.
 var failing = slices.Repeat([]int{500}, 100)
 
-// What waits for a disabled endpoint is sent when it is active again, and what waits for a deleted one is dropped.
-// Neither gets what is published meanwhile.
+// Deliveries that wait for a disabled endpoint are sent once it is active again, and those of a deleted endpoint are
+// dropped. Events that are published while an endpoint is disabled or deleted do not reach it, then or later.
 func TestAnEndpointThatIsDisabledOrDeletedGetsNothing(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)

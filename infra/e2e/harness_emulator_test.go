@@ -38,7 +38,7 @@ func alone() (end func()) {
 // unique makes names that no other test uses.
 func unique(prefix string) string { return fmt.Sprintf("%s_%d", prefix, counter.Add(1)) }
 
-// tenant is a new tenant with a key of its own.
+// tenant returns a new tenant with a key.
 func tenant(t *testing.T) *client.Client {
 	t.Helper()
 	id := unique("tenant")
@@ -123,7 +123,7 @@ func get[T any](t *testing.T, function, action string, fields about) T {
 	return answer
 }
 
-// publish puts a sample on the queue under an id of its own.
+// publish puts a sample on the queue under a new id.
 func publish(t *testing.T, c *client.Client, eventType string) examples.Message {
 	t.Helper()
 	message, err := examples.Event(eventType, c.TenantID)

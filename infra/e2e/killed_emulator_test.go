@@ -104,7 +104,8 @@ func TestBatchesOfKilledFanoutAndDeadletterComeBack(t *testing.T) {
 	}
 }
 
-// bury sends to DeadLetterQueue what deliver does after the last attempt of a delivery, which takes half a minute.
+// bury sends a delivery to DeadLetterQueue as deliver does after the last attempt. The attempts themselves would take
+// half a minute.
 func bury(t *testing.T, c *client.Client, s subscription) (deliveryID string) {
 	t.Helper()
 	m := delivery.Message{Attempts: 6, Body: []byte(`{"type":"organization.created","data":{}}`)}

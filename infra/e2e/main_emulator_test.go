@@ -21,7 +21,7 @@ import (
 var (
 	operator  *client.Client   // of the stack under test
 	stateFile string           // of that stack
-	exchanges *described       // what it and the clients made of it said
+	exchanges *described       // its requests and answers, checked against openapi.yaml
 	server    *receiver.Server // every test's receivers
 	root      string           // the checkout
 )
@@ -75,7 +75,7 @@ func test(m *testing.M, state statefile.State) int {
 	return code
 }
 
-// folder gives the tests' stack a folder beside the one of `make stack`, with the same builds.
+// folder makes a folder for the tests' stack next to that of `make stack`, with the same builds.
 func folder() (dir string, err error) {
 	local := filepath.Join(root, ".local")
 	dir = filepath.Join(local, "e2e")

@@ -23,8 +23,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/handler/inspect"
 )
 
-// TestThePublishedReceiversTakeRealDeliveries sends a few events to the receivers of all languages.
-// What else they are sent is in infra/internal/published.
+// TestThePublishedReceiversTakeRealDeliveries sends a few events to the receivers of all languages. The package
+// infra/internal/published tests them with everything else.
 func TestThePublishedReceiversTakeRealDeliveries(t *testing.T) {
 	t.Parallel()
 	for _, language := range published.Languages() {
@@ -56,7 +56,7 @@ func TestThePublishedReceiversTakeRealDeliveries(t *testing.T) {
 	}
 }
 
-// ownTypes is a stack with the types of infra/examples/catalogue.yaml, and the receivers beside it.
+// ownTypes is a stack with the types of infra/examples/catalogue.yaml, and with receivers of these types.
 type ownTypes struct {
 	client    *client.Client
 	receivers *receiver.Server
@@ -107,8 +107,8 @@ func TestAnAdoptersOwnTypesAreDeliveredAndVerified(t *testing.T) {
 	}
 }
 
-// startOwnTypes builds what knows event types with the example catalogue, as CATALOGUE has make do it, and starts a
-// stack that rejects what does not match.
+// startOwnTypes builds the functions with the example catalogue, as make does for CATALOGUE. It starts a stack that
+// rejects events outside the catalogue.
 func startOwnTypes(t *testing.T) ownTypes {
 	t.Helper()
 	dir := t.TempDir()

@@ -22,9 +22,9 @@ import (
 var taken = []string{"ApiKeys", "Endpoints", "DeadLetters", "Backlog", "Jobs"}
 
 // The rehearsal of infra/docs/recovery.md: a tenant's endpoints, waiting deliveries and dead letters are lost, and come
-// back by the page's own commands. DynamoDB would make the copies afterwards, of a moment before the damage; moto
-// copies what is there, so here they are made before it. Only this test's tenant is restored: others' deliveries that
-// have been sent since would be sent again.
+// back by the page's own commands. DynamoDB would make the copies after the damage, of a moment before it. moto can
+// copy only the present state, so the test makes the copies first. The test restores its own tenant only: a restore of
+// other tenants would send deliveries again that were sent since.
 func TestWhatIsLostIsTakenBack(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)

@@ -1,8 +1,8 @@
-// Package examples holds one realistic message of every event of the specification, and beside it the
-// publishers and receivers of README.md and infra/docs/receivers.md.
+// Package examples holds one realistic message of every event of the specification, and the publishers and receivers of
+// README.md and infra/docs/receivers.md.
 //
-// It promises that each message is one the service accepts. Its receivers and publishers use
-// nothing of this module, so that they can be copied as they are.
+// It promises that the service accepts each message. Its receivers and publishers use nothing of this module, so that
+// they can be copied as they are.
 package examples
 
 import (

@@ -48,7 +48,7 @@ func TestEveryImplementedEventHasASampleTheServiceAccepts(t *testing.T) {
 	}
 }
 
-// The code that the README shows is the code that the tests run. Of the command, it shows what follows the comments.
+// The README shows the same code that the tests run. It shows the command without the comments above it.
 func TestTheREADMEShowsTheExamplesVerbatim(t *testing.T) {
 	readme := read(t, "../../README.md")
 	_, command, _ := strings.Cut(read(t, "publisher/cli/publish.sh"), "\nEVENTS_QUEUE_URL=")

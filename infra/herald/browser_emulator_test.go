@@ -27,8 +27,8 @@ var write = flag.Bool("write", false, "write the pictures of infra/docs/images")
 
 const markup = `<img src=x onerror="document.title='broken in'">`
 
-// The console of a local stack in an incident, in a browser: texts of tenants and receivers stay text, each view
-// passes axe-core in light and dark, the buttons do what they say.
+// A browser opens the console of a local stack in an incident. Texts of tenants and receivers stay text, each view
+// passes axe-core in light and dark, and each button works.
 func TestTheConsoleInABrowser(t *testing.T) {
 	axe, err := os.ReadFile("../../.tools/openapi/node_modules/axe-core/axe.min.js")
 	if err != nil {

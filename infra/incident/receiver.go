@@ -23,7 +23,7 @@ type party struct {
 	server *receiver.Server
 
 	mu     sync.Mutex
-	failed map[string]bool // deliveries whose last attempt a flapping endpoint fails
+	failed map[string]bool // deliveries that a flapping endpoint has just failed
 }
 
 func serve(state statefile.State, e endpoint) (*party, error) {

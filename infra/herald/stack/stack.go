@@ -51,8 +51,8 @@ const product = "Herald "
 // functionForm is a name, which begins as a stack's, perhaps with replay's alias. The number of an account is none.
 var functionForm = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]*(:delete)?$`)
 
-// check refuses a stack that leads requests, which may have secrets, or events to another account. Its outputs are what
-// the maker of the stack wants them to be.
+// check refuses a stack that leads requests or events to another account. Requests may have secrets. The outputs cannot
+// be trusted: the maker of a stack can write anything into them.
 func (s *Stack) check() error {
 	if !strings.HasPrefix(s.Outputs["Product"], product) || s.Functions["inspect"] == "" {
 		return exit.With(exit.Failed,

@@ -14,7 +14,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-// The emulator replaces a schedule at an update, as AWS does. What an update left out would be gone.
+// The emulator replaces a schedule at an update, as AWS does. A property that the update leaves out would be gone.
 func TestSchedule_turn_leavesEverythingElse(t *testing.T) {
 	client := scheduler.NewFromConfig(testkit.Moto(t))
 	name := aws.String("every-minute")

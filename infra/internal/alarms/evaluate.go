@@ -31,9 +31,9 @@ type reading struct {
 	zeroes bool // see expression
 }
 
-// History evaluates the alarm every minute of [from, until] and returns its changes, the state it
-// starts with included. It is an error if they depended on how far back CloudWatch looks, or on what an operator makes
-// of missing data.
+// History evaluates the alarm every minute of [from, until] and returns its changes, including the first state. The
+// documentation leaves two points open: how far back CloudWatch looks, and how an operator treats missing data. It is
+// an error if the changes depend on either.
 func (a *Alarm) History(d *Data, from, until time.Time) ([]Change, error) {
 	var first []Change
 	for _, more := range farther {

@@ -33,8 +33,8 @@ func truth(b bool) number {
 type expression struct {
 	ids map[string]number
 	all []number
-	// zeroes says what an operator makes of a missing operand. The documentation's tables take it for 0; others have
-	// found that the result is missing, too.
+	// zeroes says that a missing operand counts as 0, as in the documentation's tables. Without it the result is
+	// missing, too, as others have found.
 	zeroes bool
 }
 

@@ -154,7 +154,7 @@ func TestSingle_isTypeScript(t *testing.T) {
 	}
 }
 
-// next is the version whose template is installed.
+// next is the version of the template to be installed.
 func next(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, version))

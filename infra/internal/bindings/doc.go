@@ -1,8 +1,9 @@
 // Package bindings writes source code for people who install Herald's template by Terraform or by AWS CDK: each
 // parameter of the packaged template as a typed variable or property, each output as a typed value.
 //
-// It promises that whatever the template says of a parameter (name, type, default, description, what is allowed) and
-// of an output is in that code, and refuses a template with a property that it would leave out. It writes no files.
+// It promises that the code has everything that the template says about a parameter (name, type, default, description,
+// permitted values) and about an output. It refuses a template with a property that it would leave out. It writes no
+// files.
 package bindings
 
 import (

@@ -79,7 +79,7 @@ func value(t *testing.T, e hcl.Expression, known map[string]cty.Value) cty.Value
 	return v
 }
 
-// given is what expressions may name, by the defaults of variables and those that are set.
+// given returns the values that expressions may name: the defaults of the variables, replaced by those that are set.
 func (m module) given(t *testing.T, set map[string]cty.Value) map[string]cty.Value {
 	t.Helper()
 	variables := map[string]cty.Value{}

@@ -9,7 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// released is what can be said of a version's template without knowing its resources.
+// released describes the parameters and outputs of a version's template, without its resources.
 type released struct {
 	version    string
 	parameters []parameter // in the template's order
@@ -62,7 +62,7 @@ var arnInRegion = regexp.MustCompile(`^\(?arn:\[a-z-\]\+:[a-z0-9-]+:\[a-z0-9-\]\
 // regional says whether the parameter is an ARN with a region, which has to be the stack's.
 func (p parameter) regional() bool { return arnInRegion.MatchString(p.AllowedPattern) }
 
-// parse reads the parameters and outputs of a template and of what make package adds to it.
+// parse reads the parameters and outputs of a template and of the additions that make package makes to it.
 func parse(version string, texts ...string) (released, error) {
 	r := released{version: version}
 	for _, text := range texts {
@@ -134,7 +134,7 @@ func entries[T any](mapping yaml.Node) ([]T, error) {
 	return all, nil
 }
 
-// check refuses what the code could not say.
+// check refuses a parameter that the code could not express.
 func (p parameter) check() error {
 	switch {
 	case p.Type != "String" && p.Type != "Number":

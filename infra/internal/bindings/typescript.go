@@ -25,7 +25,8 @@ export interface Rule {
 }
 `
 
-// properties are the parameters as properties of the construct, what each may be, and the outputs as properties.
+// properties writes the parameters as properties of the construct, the rules for their values, and the outputs as
+// properties.
 func properties(r released) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "// %s\n\nimport { Construct } from 'constructs'\n", generated)

@@ -18,7 +18,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
-// synthesis is what infra/cdk/test/synth.ts is asked for.
+// synthesis is a request to infra/cdk/test/synth.ts.
 type synthesis struct {
 	Stack   string     `json:"stack"`
 	Region  string     `json:"region,omitempty"`
@@ -27,7 +27,7 @@ type synthesis struct {
 	Token   string     `json:"token,omitempty"`
 }
 
-// synthesized is what it answers.
+// synthesized is its answer.
 type synthesized struct {
 	Template cfn.Object `json:"template"`
 	Error    string     `json:"error"`
@@ -116,7 +116,7 @@ func sets(t *testing.T) (props cfn.Object, want map[string]any) {
 	return props, want
 }
 
-// The compiler has read the construct and what it must refuse, once for both.
+// The compiler takes seconds. It reads the construct and the faulty programs once, for both subtests.
 func TestCDK(t *testing.T) {
 	t.Parallel()
 	synth := compiled(t)
@@ -166,7 +166,7 @@ func synthesizes(t *testing.T, synth func(...synthesis) []synthesized) {
 	}
 }
 
-// refuses asks for what CloudFormation would refuse, which has to be named by its property.
+// refuses asks for values that CloudFormation would refuse. The construct has to refuse each and name its property.
 func refuses(t *testing.T, synth func(...synthesis) []synthesized) {
 	t.Helper()
 	parameters, _ := packaged(t)

@@ -2,7 +2,7 @@
 // for the tests of the invariants.
 //
 // It promises that a process calls AWS through the model alone, under the rules that the template sets. It never reads
-// the template: DefaultRules says what that has.
+// the template: DefaultRules repeats the values of its defaults.
 package functions
 
 import (
@@ -159,5 +159,5 @@ func (p *Process) Control(payload []byte) (answer []byte, err error) {
 	return answer, err
 }
 
-// noJobs wakes nobody.
+// noJobs wakes no function.
 func noJobs(context.Context) error { return nil }

@@ -21,17 +21,17 @@ import (
 
 const (
 	offered  = 32 << 20         // bytes of a hostile body, far more than receiver and kernel buffer
-	patience = 90 * time.Second // with what a receiver must not do at all
+	patience = 90 * time.Second // how long a test waits for a receiver to do the wrong thing
 )
 
-// hostile is a request without a valid signature: what follows its first line and Host, and the
-// body, part by part until one is empty.
+// hostile is a request without a valid signature: its head after the first line and Host, and its body in parts, up to
+// the first empty part.
 type hostile struct {
 	head string
 	body func() []byte
 }
 
-// fate is what became of a hostile request.
+// fate is the end of a hostile request.
 type fate struct {
 	Refused   bool // by a 4xx or the end of the connection
 	Swallowed bool // all of it was accepted before
@@ -153,9 +153,9 @@ func (s subject) wants(t *testing.T, name string, h hostile, want fate) {
 	}
 }
 
-// manyChunks sends a genuine delivery in so many chunks of one byte that a receiver which copies what
-// it has for each of them is never done within its own limit for slow senders. On a busy machine one
-// that does not may need another attempt, as deliveries get them.
+// manyChunks sends a genuine delivery in a great many chunks of one byte. A receiver that copies its buffer for each
+// chunk never finishes within its own limit for slow senders. A better receiver on a busy machine may need another
+// attempt, as real deliveries have them.
 func (s subject) manyChunks(t *testing.T) {
 	t.Helper()
 	d := signed("msg_chunks", body(`"`+strings.Repeat("y", 500_000)+`"`), time.Now())

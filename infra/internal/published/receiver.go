@@ -69,7 +69,7 @@ func (r *Receiver) Close() {
 		r.process.Kill()
 	}
 	if r.work != nil {
-		r.work.Close() // whoever waited for its work has ended
+		r.work.Close() // every test that waited for work has ended
 	}
 	_ = r.printed.Close()
 }

@@ -78,7 +78,7 @@ func TestReceivers(t *testing.T) {
 	}
 }
 
-// delivery is what a receiver is sent. Its body is unlike that of every other delivery.
+// delivery is one POST to a receiver. Each delivery has a different body.
 type delivery struct {
 	id, stamp, signature, body string
 }
@@ -114,7 +114,7 @@ func (d delivery) request(ctx context.Context, s subject) (*http.Request, error)
 	return req, nil
 }
 
-// answer is a status and what a sender makes of it.
+// answer is a status and the header that matters to a sender.
 type answer struct {
 	Status     int
 	RetryAfter bool // one of at least a second
@@ -206,7 +206,7 @@ func (s subject) takeWhatIsGenuine(t *testing.T) {
 	s.expect(t, d, times, []answer{want}, []answer{send(t, req)})
 }
 
-// takeBothSecrets sends a delivery whose second attempt is signed with the secret after a rotation.
+// takeBothSecrets sends a delivery twice, signed with the secrets before and after a rotation.
 func (s subject) takeBothSecrets(t *testing.T) {
 	d := genuine("msg_rotated")
 	before, stamp := d, time.Now().Unix()
@@ -254,7 +254,8 @@ func (s subject) refuseForgeries(t *testing.T) {
 	}
 }
 
-// refuseOtherTypes sends genuine deliveries with another header wh-webhook-event, which nobody has signed.
+// refuseOtherTypes sends genuine deliveries with another header wh-webhook-event. The signature does not cover the
+// header, so the receiver has to compare it with the body.
 func (s subject) refuseOtherTypes(t *testing.T) {
 	t.Helper()
 	for _, header := range []string{
@@ -288,7 +289,7 @@ func (s subject) processAgainWhatFailed(t *testing.T) {
 	s.expect(t, d, 3, []answer{failed, failed, taken, taken}, got)
 }
 
-// hold sends a delivery whose work waits until release is called, and returns once the work has begun.
+// hold sends a delivery and returns once its work has begun. The work waits until release is called.
 func (s subject) hold(t *testing.T, d delivery, fail bool) (release func(), answered <-chan answer) {
 	t.Helper()
 	held, first := make(chan struct{}), make(chan answer, 1)
@@ -316,7 +317,7 @@ func (s subject) conflictThenFailure(t *testing.T) {
 	s.expect(t, d, 2, []answer{conflict, failed, taken, taken}, got)
 }
 
-// rememberWhatWasGivenUp is what happens when the work takes longer than an attempt may.
+// rememberWhatWasGivenUp shows a receiver at work for longer than an attempt lasts.
 func (s subject) rememberWhatWasGivenUp(t *testing.T) {
 	for i, outcome := range []struct {
 		fail  bool

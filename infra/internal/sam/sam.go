@@ -28,7 +28,7 @@ type Template struct {
 	Parameters map[string]string `json:"parameters"`
 }
 
-// Source says what to translate.
+// Source names the template to translate, and its settings.
 type Source struct {
 	Root        string   // the checkout, with samconfig.toml and infra/local/translate.py
 	Template    string   // default Root/template.yaml

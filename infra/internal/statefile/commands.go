@@ -19,7 +19,8 @@ func (s State) Export() string {
 	return `export PATH="$PWD/.venv/bin:$PATH" SAM_CLI_TELEMETRY=0 '` + strings.Join(s.Environment(), "' '") + "'"
 }
 
-// Commands work as they stand in a shell whose folder is the checkout: the end-to-end tests run them.
+// Commands returns shell commands to use the stack. They work from the folder of the checkout: the end-to-end tests run
+// them.
 func (s State) Commands() string {
 	return fmt.Sprintf(`%s
 

@@ -36,7 +36,7 @@ type State struct {
 
 // Write replaces the file at path in one step.
 func (s State) Write(path string) error {
-	text, err := json.MarshalIndent(s, "", "  ") //nolint:gosec // whoever may read the file is meant to use the key
+	text, err := json.MarshalIndent(s, "", "  ") //nolint:gosec // a user who may read the file may use the key
 	if err != nil {
 		return fmt.Errorf("encoding the stack's state: %w", err)
 	}

@@ -22,7 +22,7 @@ const (
 	body   = `{"type":"user.created","data":{"userId":"user_1"}}`
 )
 
-// What else a receiver is sent, in every language, is in infra/internal/published.
+// The package infra/internal/published tests the receivers of all languages with everything else.
 func TestADeliveryThatCausedAPanicIsProcessedOnItsRetry(t *testing.T) {
 	panics := true
 	server := httptest.NewUnstartedServer(receiver.Handler([]string{"", secret}, func(string, []byte) error {
