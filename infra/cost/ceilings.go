@@ -115,9 +115,9 @@ func tenantCeilings(p parameters) []ceiling {
 			grouped(partitionWrites/unitsOfEntry) + " deaths/s", "the dead of all tenants wait on DeadLetterQueue",
 			[]string{"DeadletterFaultsAlarm", "DeadLettersStuckAlarm"}, "",
 		},
-		itemCeiling(p, "an endpoint's circuit", "one a second, or two in each batch that meets another's",
+		itemCeiling(p, "an endpoint's circuit", "two a second at most, as one that meets another's is made again", 2,
 			"it opens late", "it costs time, and the writes end when the circuit opens"),
-		itemCeiling(p, "a tenant's account", "one a second",
+		itemCeiling(p, "a tenant's account", "one a second", 1,
 			"it is found slow late", "it costs time; its deliveries have what they need"),
 		{
 			"an endpoint's events of 250 KB in Backlog",
@@ -128,14 +128,15 @@ func tenantCeilings(p parameters) []ceiling {
 	}
 }
 
-// itemCeiling is one of an item of EndpointHealth that each process of deliver writes, in most seconds at most once.
-func itemCeiling(p parameters, name, often, then, silent string) ceiling {
+// itemCeiling is one of an item of EndpointHealth that each process of deliver writes so often in a second.
+func itemCeiling(p parameters, name, often string, perProcess float64, then, silent string) ceiling {
 	const mappings = 3
 	processes := p("DeliverMaximumConcurrency")
 	return ceiling{
 		name, grouped(partitionWrites) + " writes a second to one item; each process of three mappings makes " + often,
 		fmt.Sprintf("`DeliverMaximumConcurrency` %.0f; %s/s with %.0f",
-			math.Floor(partitionWrites/mappings/unitsOfCircuit), grouped(mappings*processes*unitsOfCircuit), processes),
+			math.Floor(partitionWrites/mappings/perProcess/unitsOfCircuit),
+			grouped(mappings*processes*perProcess*unitsOfCircuit), processes),
 		then, nil, silent,
 	}
 }

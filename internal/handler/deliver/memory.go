@@ -22,7 +22,7 @@ type memory struct {
 	before    map[delivery.Queue]before
 }
 
-// wrote is a process's last write of a circuit, and the attempts since, which no write has counted yet.
+// wrote is when a process last tried to write a circuit, and the attempts that no write has counted yet.
 type wrote struct {
 	at    time.Time
 	since circuit.Seen
@@ -79,7 +79,7 @@ func (m *memory) slow(tenantID string, until time.Time) {
 	m.slowUntil.Put(tenantID, until)
 }
 
-// writeEvery is how often, at most, a process writes the circuit of one endpoint.
+// writeEvery is how often, at most, a process tries to write the circuit of one endpoint.
 const writeEvery = time.Second
 
 // count adds attempts to the ones that no write of the endpoint's circuit counted yet, and returns them all; mayWrite
@@ -91,6 +91,15 @@ func (m *memory) count(key dynamo.EndpointKey, s circuit.Seen, now time.Time) (a
 	last.since.Tried, last.since.OK = last.since.Tried+s.Tried, last.since.OK+s.OK
 	m.wrote.Put(key, last)
 	return last.since, now.Sub(last.at) >= writeEvery
+}
+
+// tried notes that a write of the endpoint's circuit begins. It may fail, so its attempts are kept.
+func (m *memory) tried(key dynamo.EndpointKey, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	last, _ := m.wrote.Get(key)
+	last.at = now
+	m.wrote.Put(key, last)
 }
 
 // written notes a write of the endpoint's circuit, which counted its attempts.

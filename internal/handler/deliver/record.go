@@ -147,7 +147,8 @@ func observed(ends []end) []observation {
 	return all
 }
 
-// tell stores the change that an observation makes. When that is refused, it asks once more about the stored item.
+// tell stores the change that an observation makes. When that is refused, it asks once more about the stored item. The
+// next batches leave the item alone for a while, even if nothing was stored: others write it, or it is throttled.
 func (h *Handler) tell(ctx context.Context, o observation) error {
 	now := h.Now()
 	was := o.circuit
@@ -156,6 +157,7 @@ func (h *Handler) tell(ctx context.Context, o observation) error {
 		if !store {
 			return nil
 		}
+		h.memory.tried(o.key, now)
 		stored, applied, err := h.Tables.Circuits.Store(ctx, was, next)
 		if err != nil {
 			return err
