@@ -44,18 +44,23 @@ func scaled(t *testing.T, tpl template) map[string]string {
 	return all
 }
 
+// places are a table and its indexes, by the beginnings of what scaling calls their capacities.
+func places(id string, table object) map[string]object {
+	all := map[string]object{"table/${" + id + "} dynamodb:table:": table}
+	for _, index := range list(table["GlobalSecondaryIndexes"]) {
+		properties := index.(object)
+		all[fmt.Sprintf("table/${%s}/index/%s dynamodb:index:", id, properties["IndexName"])] = properties
+	}
+	return all
+}
+
 // A table has one billing mode for itself and its indexes. One that is provisioned and not scaled, or an index that is
 // not, would throttle at what it began with, and writes of its table, too.
 func TestProvisionedTablesAreScaledWithTheirIndexes(t *testing.T) {
 	tpl, want := translated(t, everything...), map[string]string{}
 	for id, table := range tpl.OfType("AWS::DynamoDB::Table") {
 		provisioned := table.Properties["BillingMode"] == "PROVISIONED"
-		places := map[string]object{"table/${" + id + "} dynamodb:table:": table.Properties}
-		for _, index := range list(table.Properties["GlobalSecondaryIndexes"]) {
-			properties := index.(object)
-			places[fmt.Sprintf("table/${%s}/index/%s dynamodb:index:", id, properties["IndexName"])] = properties
-		}
-		for place, properties := range places {
+		for place, properties := range places(id, table.Properties) {
 			begins := at(properties, "ProvisionedThroughput")
 			if (begins != nil) != provisioned {
 				t.Errorf("%s begins with %v, in the mode %v", place, begins, table.Properties["BillingMode"])
@@ -73,6 +78,32 @@ func TestProvisionedTablesAreScaledWithTheirIndexes(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, scaled(t, tpl)); diff != "" {
 		t.Errorf("what is scaled (-want +got):\n%s", diff)
+	}
+}
+
+// AWS documents that scaling takes nothing back where the consumption is zero. What began with 4,000 units and is
+// hardly used would cost, for good, more than provisioned capacity saves.
+func TestOnlyWhatEveryDeliveryUsesBeginsWithMoreThanTheLeast(t *testing.T) {
+	tpl, got := translated(t, everything...), map[string]string{}
+	want := scaled(t, tpl)
+	for id, table := range tpl.OfType("AWS::DynamoDB::Table") {
+		for place, properties := range places(id, table.Properties) {
+			for kind, units := range at(properties, "ProvisionedThroughput") {
+				begins := target(units)
+				if begins == "" {
+					begins = fmt.Sprint(units)
+				}
+				got[place+kind] = begins
+			}
+		}
+	}
+	for place, bounds := range want {
+		want[place], _, _ = strings.Cut(bounds, " ")
+	}
+	want["table/${Endpoints} dynamodb:table:Read"+capacity] = "4000"
+	want["table/${Deliveries} dynamodb:table:Write"+capacity] = "4000"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("what capacities begin with (-want +got):\n%s", diff)
 	}
 }
 
