@@ -7,6 +7,7 @@
 package job
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base32"
 	"maps"
@@ -212,8 +213,8 @@ func (j Job) WaitsFor(other Job, now time.Time) bool {
 	if j.Act != Publish || other.Act != Publish || j.ID == other.ID {
 		return false
 	}
-	before := other.StartedAt.Compare(j.StartedAt)
-	first := other.State == Running && (before < 0 || before == 0 && other.ID < j.ID)
+	order := cmp.Or(other.StartedAt.Compare(j.StartedAt), cmp.Compare(other.ID, j.ID))
+	first := other.State == Running && order == -1
 	hides := other.Pages > 1 || other.Pages == 1 && other.State != Done
 	return first || hides && now.Sub(other.UpdatedAt) < HideFor || other.MayHide(now)
 }
