@@ -129,3 +129,23 @@ func TestHandler_put_looksAgainWhereAnotherRequestWasFirst(t *testing.T) {
 		})
 	}
 }
+
+// A field that the body leaves out is as in a new endpoint, whatever it was.
+func TestHandler_put_givesEveryFieldThatIsLeftOutItsDefault(t *testing.T) {
+	for _, field := range named[newInput]() {
+		if field == "url" || field == "events" { // required
+			continue
+		}
+		w, key := newTenant(t)
+		var fresh, full, again view
+		w.do(key, "PUT", "/v1/webhooks", w.fresh()).decode(t, &fresh)
+		body := w.fresh()
+		w.do(key, "PUT", "/v1/webhooks", strings.Replace(body, "{", `{"`+field+`":`+samples[field]+`,`, 1)).decode(t, &full)
+		w.do(key, "PUT", "/v1/webhooks", body).decode(t, &again)
+		full.ID, full.URL, full.CreatedAt = fresh.ID, fresh.URL, fresh.CreatedAt
+		again.ID, again.URL, again.CreatedAt = fresh.ID, fresh.URL, fresh.CreatedAt
+		if !full.moved(fresh) || again.moved(fresh) {
+			t.Errorf("%s: %+v with it, %+v without, %+v at first", field, full, again, fresh)
+		}
+	}
+}
