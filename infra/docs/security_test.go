@@ -11,8 +11,9 @@ var (
 	definedTest = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 )
 
-// A defence without its test is only a claim. A test gets lost when it is renamed or deleted.
-func TestSecurityNamesTestsThatExist(t *testing.T) {
+// A defence without its test is only a claim, and so is the step of a recipe. A test gets lost when it is renamed or
+// deleted.
+func TestPagesNameTestsThatExist(t *testing.T) {
 	defined := map[string]bool{}
 	for name, text := range texts(t) {
 		if strings.HasSuffix(name, "_test.go") {
@@ -21,13 +22,15 @@ func TestSecurityNamesTestsThatExist(t *testing.T) {
 			}
 		}
 	}
-	named := namedTest.FindAllStringSubmatch(readFile(t, "infra/docs/security.md"), -1)
-	if len(named) == 0 {
-		t.Fatal("security.md names no test")
-	}
-	for _, test := range named {
-		if !defined[test[1]] {
-			t.Errorf("security.md names %s, which does not exist", test[1])
+	for _, page := range []string{"security.md", "design.md"} {
+		named := namedTest.FindAllStringSubmatch(readFile(t, "infra/docs/"+page), -1)
+		if len(named) == 0 {
+			t.Errorf("%s names no test", page)
+		}
+		for _, test := range named {
+			if !defined[test[1]] {
+				t.Errorf("%s names %s, which does not exist", page, test[1])
+			}
 		}
 	}
 }

@@ -1,0 +1,73 @@
+package docs_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/handler/apikeys"
+	"github.com/herald-webhooks/herald/internal/handler/control"
+	"github.com/herald-webhooks/herald/internal/handler/inspect"
+	"github.com/herald-webhooks/herald/internal/handler/replay"
+	bulk "github.com/herald-webhooks/herald/internal/job"
+	"github.com/herald-webhooks/herald/internal/operator"
+)
+
+// These tests fail where a step of a recipe in design.md is left out that no other test misses.
+
+// A reason that an operator meets has a row that says what to do.
+func TestEveryReasonHasARowInTheRunbook(t *testing.T) {
+	_, table, _ := strings.Cut(readFile(t, "infra/docs/operators.md"), "\n## Reasons\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	var explained []string
+	for row := range strings.Lines(table) {
+		if cells := strings.Split(row, "|"); len(cells) > 2 {
+			for _, name := range regexp.MustCompile("`([a-z0-9_]+)`").FindAllStringSubmatch(cells[1], -1) {
+				explained = append(explained, name[1])
+			}
+		}
+	}
+	for _, reason := range delivery.Reasons() {
+		if !slices.Contains(explained, string(reason)) {
+			t.Errorf("operators.md, Reasons: no row says what to do about %s", reason)
+		}
+	}
+	for _, name := range explained {
+		if !slices.Contains(delivery.Reasons(), delivery.Reason(name)) {
+			t.Errorf("operators.md, Reasons: %s is no reason", name)
+		}
+	}
+}
+
+// unasked are the actions that no operator sends.
+var unasked = map[string]string{
+	"replay work_jobs": "release sends it",
+	"replay endpoint":  "it answers with the job that took its place",
+}
+
+// An action that a function takes stands in a page, in the form in which it is sent.
+func TestEveryActionIsInARequestOfTheRunbook(t *testing.T) {
+	var text string
+	for _, page := range []string{"operators.md", "deploy.md", "recovery.md"} {
+		text += readFile(t, "infra/docs/"+page)
+	}
+	for _, f := range []*operator.Function{
+		(&apikeys.Handler{}).Function(), (&control.Handler{}).Function(), (&inspect.Handler{}).Function(),
+		(&replay.Handler{}).Function(),
+	} {
+		for action := range f.Actions {
+			request := fmt.Sprintf(`(?m)^%s(:[a-z]+)?: \{"action":"%s"`, f.Name, action)
+			if unasked[f.Name+" "+action] == "" && !regexp.MustCompile(request).MatchString(text) {
+				t.Errorf("no page shows the request %q of %s", action, f.Name)
+			}
+		}
+	}
+	for _, act := range []bulk.Act{bulk.Replay, bulk.Purge, bulk.Publish} {
+		if !strings.Contains(text, fmt.Sprintf(`"act":%q`, act)) {
+			t.Errorf("no page shows a job with the act %q", act)
+		}
+	}
+}
