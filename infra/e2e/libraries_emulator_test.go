@@ -57,7 +57,8 @@ func TestStockLibrariesVerify(t *testing.T) {
 	}
 }
 
-// deliveredCases publishes what a receiver meets, and returns it with forgeries that are made of it.
+// deliveredCases has Herald deliver every kind of request that a receiver meets, and returns these requests together
+// with forgeries made of them.
 func deliveredCases(t *testing.T) (cases []judged) {
 	t.Helper()
 	c := tenant(t)
@@ -126,7 +127,7 @@ func (s subscription) replayed(t *testing.T, c *client.Client) (last, replayed r
 	return attempts[len(attempts)-1], s.await(t, len(attempts)+1)[len(attempts)]
 }
 
-// importEndpoint registers a receiver whose endpoint had the secret at another sender.
+// importEndpoint registers a receiver with a secret that it brings from another sender.
 func importEndpoint(t *testing.T, c *client.Client, secret string) subscription {
 	t.Helper()
 	inbox := server.Inbox("/" + unique("inbox"))
@@ -193,7 +194,7 @@ func verdictsOfGo(t *testing.T, cases []judged) {
 	}
 }
 
-// verdicts runs a language's verifier and compares what each of its libraries says.
+// verdicts runs a language's verifier and compares the verdicts of its libraries with the cases.
 func verdicts(t *testing.T, language string, text []byte, cases []judged) {
 	t.Helper()
 	got := map[string]string{}
@@ -215,7 +216,7 @@ func verdicts(t *testing.T, language string, text []byte, cases []judged) {
 	}
 }
 
-// verified builds a verifier where that is needed, and returns what it prints about the cases.
+// verified builds a verifier where that is needed, and returns its output about the cases.
 func verified(t *testing.T, language string, cases []byte) string {
 	t.Helper()
 	folder, kept := filepath.Join(root, "infra", "clients", "libraries"), filepath.Join(root, ".local", "libraries")

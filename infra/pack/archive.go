@@ -30,7 +30,7 @@ func archives(binaries []string, version string) (files map[string][]byte, keys 
 // archive makes the zip file that Lambda takes: the binary under the name that provided.al2023 starts. Nothing in it
 // tells when or where it was made.
 func archive(binary string) ([]byte, error) {
-	code, err := os.ReadFile(binary) //nolint:gosec // what make has built
+	code, err := os.ReadFile(binary) //nolint:gosec // make built it
 	if err != nil {
 		return nil, fmt.Errorf("reading binary: %w", err)
 	}

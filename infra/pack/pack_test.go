@@ -227,7 +227,7 @@ func TestArchives_haveKeysOfTheirVersionAndContents(t *testing.T) {
 	}
 }
 
-// This test is a binary with modules of its own.
+// The test's binary serves as the example: it has modules, too.
 func TestBillOfMaterialsAndLicences_nameEachModule(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -53,7 +53,7 @@ func TestMakePackage_givesTheSameBytesTwice(t *testing.T) {
 // Half a minute of one core, beyond the quick test of all parameters together.
 func TestEveryVariantIsLintedAlone(t *testing.T) { lint(t, variants) }
 
-// copyTo copies what make package reads, and nothing that was built or is git's.
+// copyTo copies the files that make package reads. It leaves out builds and git's files.
 func copyTo(t *testing.T, checkout string) {
 	t.Helper()
 	for _, name := range []string{"functions", "internal", "infra"} {
@@ -101,8 +101,8 @@ func TestAnUpdateThatNamesNoParametersInstallsTheVersion(t *testing.T) {
 	}
 }
 
-// An update publishes a version of exactly the functions whose code or configuration it changes: a missing one would
-// go on with the old, and Lambda refuses one that changes nothing.
+// An update publishes a version of each function with changed code or configuration, and of no other. Without a new
+// version, such a function would keep running the old one. A new version without a change is refused by Lambda.
 func TestUpdatesPublishWhatTheyChange(t *testing.T) {
 	template := packaged(t, "1.0.0")
 	before := translate(t, template)
@@ -163,7 +163,7 @@ func run(t *testing.T, folder string, command ...string) []byte {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	cmd.Dir = folder
-	// As a make of its own: the tests' may have options.
+	// The make that runs the tests passes its options on in these variables. A second make must not inherit them.
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MAKE") })
 	var problems strings.Builder
 	cmd.Stderr = &problems

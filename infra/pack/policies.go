@@ -39,7 +39,7 @@ func guard(resources *yaml.Node) error {
 
 func scalar(value string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: value} }
 
-// policyOf is a copy of a policy, for what SAM calls FUNCTION.Alias or FUNCTION.Version.
+// policyOf is a copy of a policy for the resource that SAM names FUNCTION.Alias or FUNCTION.Version.
 func policyOf(policy *yaml.Node, name string) (*yaml.Node, error) {
 	text, err := yaml.Marshal(policy)
 	if err != nil {

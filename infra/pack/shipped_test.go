@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// What is shipped is the operator's tool and the functions. The test kit pretends to be AWS, and listens.
+// A release ships the operator's tool and the functions. The test kit must not be in them: it pretends to be AWS, and
+// listens.
 func TestShippedBinaries_haveNothingOfTheTestKit(t *testing.T) {
 	const module = "github.com/herald-webhooks/herald/"
 	for _, shipped := range []string{module + "infra/herald", module + "functions/..."} {

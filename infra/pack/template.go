@@ -16,7 +16,7 @@ import (
 //go:embed additions.yaml
 var additions string
 
-// shifted are the functions whose new versions an update may put to work little by little.
+// shifted are the functions with gradual updates: an update may give their new versions traffic little by little.
 var shifted = []string{"webhooks", "fanout", "deliver", "deadletter"}
 
 // install turns template.yaml into one that takes the functions' code from a bucket, under keys by function.
@@ -60,8 +60,8 @@ func install(text []byte, version string, keys map[string]string) ([]byte, error
 	return b.Bytes(), nil
 }
 
-// pointToArchives sets the code of every function, whose folder has the name of its logical id, and adds properties
-// to the shifted ones.
+// pointToArchives sets the code of every function to its archive, by the logical id, and adds properties to the shifted
+// functions.
 func pointToArchives(root, more *yaml.Node, keys map[string]string) error {
 	globals := child(child(root, "Globals"), "Function")
 	remove(globals, "CodeUri")

@@ -51,8 +51,8 @@ var variants = map[string][]string{
 	"VpcSubnetIds":             {"VpcSubnetIds=subnet-0a1b2c3d,subnet-1a1b2c3d", "VpcSecurityGroupIds=sg-0a1b2c3d"},
 }
 
-// The linter knows what CloudFormation refuses in what the translator makes, such as circles through the update
-// policies of aliases, which template.yaml does not show.
+// The linter knows faults that CloudFormation refuses and template.yaml does not show: the translator can make circles
+// through the update policies of aliases, for example.
 func TestTheTemplateIsLintedAsCloudFormationGetsIt(t *testing.T) {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(variants)) {
@@ -61,7 +61,7 @@ func TestTheTemplateIsLintedAsCloudFormationGetsIt(t *testing.T) {
 	lint(t, map[string][]string{"none": nil, "all": all})
 }
 
-// lint has the linter read what the translator makes of the packaged template with the parameters of each name.
+// lint translates the packaged template with the parameters of each name, and gives the results to the linter.
 func lint(t *testing.T, named map[string][]string) {
 	t.Helper()
 	template, folder := packaged(t, "1.0.0"), t.TempDir()
@@ -143,7 +143,7 @@ func TestTheCanarySeesItsAlarms(t *testing.T) {
 	}
 }
 
-// longest is the time in which an alarm gathers what makes it go off.
+// longest is the time over which an alarm gathers data points before it goes off.
 func longest(alarm cfn.Resource) time.Duration {
 	period := number(alarm.Properties["Period"])
 	for _, metric := range cfn.List(alarm.Properties["Metrics"]) {

@@ -80,7 +80,7 @@ func New(t testing.TB, o Options) Functions {
 	}
 }
 
-// function is what a function's constructor takes.
+// function is the argument of a function's constructor.
 func function[S any](m maker, name string) config.Function[S] {
 	m.t.Helper()
 	out := m.Output(name)

@@ -13,7 +13,7 @@ import (
 type badDay struct {
 	what, answer string   // AWS's, as deploy.md has it
 	commands     string   // that AWS refuses
-	held         []string // tests that hold what deploy.md says of it, where the engine takes it
+	held         []string // tests of deploy.md's claim, for an engine that does not refuse
 }
 
 const probeRole = "arn:aws:iam::000000000000:role/probe"
@@ -85,7 +85,7 @@ func meet(ctx context.Context, e *engine, folder string, days []badDay, log io.W
 	return nil
 }
 
-// verdict says what the engine's answer shows.
+// verdict judges the engine's answer.
 func (d badDay) verdict(printed string, refused bool) (string, error) {
 	switch {
 	case !refused:

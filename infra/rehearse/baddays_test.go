@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What the engine cannot play is held by tests that exist, and answered as deploy.md says.
+// Where the engine cannot play a bad day, tests that exist hold deploy.md's claim. deploy.md quotes the answer of AWS.
 func TestBadDays_areDeploysAndHeldByTests(t *testing.T) {
 	document, err := os.ReadFile("../docs/deploy.md")
 	if err != nil {

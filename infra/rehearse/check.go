@@ -43,8 +43,8 @@ func look(ctx context.Context, e *engine, stack string) (*deployed, map[string]s
 	return d, parameters, err
 }
 
-// expected is what CloudFormation should make of the template with these parameters: by AWS's own translator, which
-// reads a stack's parameters as CloudFormation reports them.
+// expected is the template after AWS's own translator, with these parameters. CloudFormation should make the same of
+// it. The translator reads a stack's parameters as CloudFormation reports them.
 func expected(ctx context.Context, root, template string, parameters map[string]string) (cfn.Template, error) {
 	var given []string
 	for name, value := range parameters {

@@ -34,7 +34,7 @@ var replaced = []struct{ word, with, reason string }{
 	},
 }
 
-// prepared are the commands that make what deploy.md takes for granted.
+// prepared makes the bucket and the roles that deploy.md takes for granted.
 const prepared = `aws s3 mb s3://my-bucket
 for role in auth-service operators key-issuers; do
   aws iam create-role --role-name $role --query Role.Arn \
@@ -44,7 +44,8 @@ done
 
 var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
-// script are the commands that deploy.md shows under the headings, and what was left out of them or replaced.
+// script returns the commands that deploy.md shows under the headings, and a line for each command that was left out or
+// changed.
 func script(document string) (commands string, differences []string, err error) {
 	var b strings.Builder
 	for _, heading := range headings {
@@ -87,7 +88,7 @@ func folderName(document string) (string, error) {
 	return named[1], nil
 }
 
-// deploy runs deploy.md's commands against the engine in a folder that has the package, and returns what they printed.
+// deploy runs deploy.md's commands against the engine in the folder of a package, and returns their output.
 func deploy(ctx context.Context, e *engine, folder, commands string, log io.Writer) (string, error) {
 	file := filepath.Join(folder, "deploy.sh")
 	if err := os.WriteFile(file, []byte(prepared+commands), 0o600); err != nil {

@@ -109,7 +109,8 @@ func (e *engine) wait(ctx context.Context) error {
 	}
 }
 
-// environment is this process's, with made-up credentials and without what could lead a command to AWS.
+// environment is this process's environment with made-up credentials. It lacks every variable that could lead a command
+// to AWS.
 func (e *engine) environment(more ...string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "AWS_") || strings.HasPrefix(strings.ToLower(v), "http_proxy=") ||
@@ -123,7 +124,7 @@ func (e *engine) environment(more ...string) []string {
 	}, more)
 }
 
-// run runs a program of the tools against the engine and returns what it printed.
+// run runs a program of the tools against the engine and returns its output.
 func (e *engine) run(ctx context.Context, words ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(e.root, ".venv", "bin", words[0]), words[1:]...) //nolint:gosec // ours
 	cmd.Env = e.environment()

@@ -72,7 +72,7 @@ func checkMachine(file *zip.File) error {
 }
 
 func replaceArchive(archive, binary string) error {
-	text, err := os.ReadFile(binary) //nolint:gosec // what make native built
+	text, err := os.ReadFile(binary) //nolint:gosec // make native built it
 	if err != nil {
 		return fmt.Errorf("reading the build for this machine: %w: run `make native`", err)
 	}

@@ -1,10 +1,10 @@
-// Package main rehearses the first deployment of a packaged version: it runs deploy.md's own commands against an engine
-// that executes CloudFormation's change sets with the SAM transform, has the stack deliver an event, and tries what
-// goes wrong at first.
+// Package main rehearses the first deployment of a packaged version. It runs deploy.md's own commands against an engine
+// that executes CloudFormation's change sets with the SAM transform. It then has the stack deliver an event, and tries
+// the usual mistakes of a first deployment.
 //
-// It promises to listen and to call on loopback only, to print whatever it leaves out, replaces or reduces, and to fail
-// where the stack lacks a resource, a variable or a mapping of the template. It proves nothing about what it lists as
-// unknown to the engine.
+// It promises to listen and to call on loopback only, and to print every command that it leaves out, replaces or
+// reduces. It fails if the stack lacks a resource, a variable or a mapping of the template. It proves nothing about the
+// parts of AWS that it lists as unknown to the engine.
 package main
 
 import (
@@ -30,7 +30,7 @@ const limit = 5 * time.Minute
 // stack is the name in deploy.md's commands.
 const stack = "herald-prod"
 
-// unknown is what the engine does not do, so that only AWS can show it.
+// unknown lists the parts of AWS that the engine lacks. Only AWS can show that they work.
 var unknown = []string{
 	"routes of the HTTP API: the endpoint is created by an event of API Gateway's, sent to webhooks",
 	"IAM: every call is allowed",
@@ -179,5 +179,5 @@ func send(ctx context.Context, e *engine, made *deployed, key string, in *receiv
 
 // tell prints a line about the rehearsal.
 func tell(log io.Writer, format string, values ...any) {
-	_, _ = fmt.Fprintf(log, "rehearse: "+format+"\n", values...) // the exit code says what became of it
+	_, _ = fmt.Fprintf(log, "rehearse: "+format+"\n", values...) // progress only: the exit code has the result
 }

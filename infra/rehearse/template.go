@@ -17,8 +17,8 @@ import (
 // calls are not subject.
 var unmade = []string{"AWS::Logs::QueryDefinition", "AWS::Lambda::ResourcePolicy"}
 
-// reduce rewrites a packaged template to what the engine can make: no resource of such a type, and of an alarm on
-// several metrics the first alone.
+// reduce rewrites a packaged template for the engine: it leaves out resources of the types that the engine cannot make,
+// and keeps the first metric of an alarm on several.
 func reduce(text []byte) ([]byte, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -96,7 +96,7 @@ func field(mapping *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// encode writes a template as make package does, so that a comparison shows nothing but what was reduced.
+// encode writes a template in the same style as make package. A comparison then shows only the reduced parts.
 func encode(document *yaml.Node) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := yaml.NewEncoder(&b)
@@ -119,7 +119,7 @@ func difference(ctx context.Context, before, after string) (string, error) {
 	return string(out), nil
 }
 
-// reduceFile reduces the template of a folder, and returns what that changed.
+// reduceFile reduces the template of a folder, and returns the difference.
 func reduceFile(ctx context.Context, file string) (string, error) {
 	text, err := os.ReadFile(file) //nolint:gosec // of the package that is rehearsed
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/receiver"
 )
 
-// issued finds the key in what `sam remote invoke` printed.
+// issued finds the key in the output of `sam remote invoke`.
 var issued = regexp.MustCompile(`"api_key": ?"(hk_[^"]+)"`)
 
 // register creates an endpoint as API Gateway's route to webhooks does, and returns its signing secret.
@@ -55,7 +55,7 @@ func register(ctx context.Context, e *engine, function, apiKey, url string) (str
 	return made.SigningSecret, nil
 }
 
-// event is what the auth service publishes.
+// event is a message of the auth service.
 const event = `{"tenant_id":"acme","type":"user.created","data":{"userId":"user_rehearsal"}}`
 
 // deliver publishes an event and waits until the receiver has verified its delivery and answered 2xx.

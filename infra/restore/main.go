@@ -1,9 +1,9 @@
 // Command restore takes back a table of a stack: it copies items from a copy of the table, as point-in-time recovery
 // makes one, into the stack's own (infra/docs/recovery.md).
 //
-// It promises to write at a bounded rate, to count what it does, to write only what an earlier run did not, and to
-// leave the stack's own items as they are unless it is told to overwrite them. It never deletes and never changes the
-// copy. Plaintexts of what it seals anew are in memory only, and only for a moment.
+// It promises to write at a bounded rate, to count its items, to skip the items that an earlier run wrote, and to leave
+// the stack's own items as they are unless it is told to overwrite them. It never deletes and never changes the copy.
+// If it seals an item anew, the plaintext is in memory only, and only for a moment.
 package main
 
 import (

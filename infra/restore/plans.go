@@ -100,8 +100,8 @@ func countEndpoints(ctx context.Context, r *restorer, page []item) (mended int, 
 
 const countTries = 10
 
-// count corrects the number of a tenant's endpoints. Whoever makes or deletes one changes the number with it, so that
-// a number which is still the same was counted with the same endpoints.
+// count corrects the number of a tenant's endpoints. Every creation and deletion of an endpoint changes the number,
+// too. If the number is unchanged after the count, it was counted with the same endpoints.
 func (r *restorer) count(ctx context.Context, tenant string) (wrong bool, err error) {
 	key := item{"tenant_id": &types.AttributeValueMemberS{Value: tenant},
 		"endpoint_id": &types.AttributeValueMemberS{Value: countsKey}}
@@ -143,8 +143,8 @@ func (r *restorer) count(ctx context.Context, tenant string) (wrong bool, err er
 	return false, fmt.Errorf("the endpoints of tenant %s are being changed all the time", tenant)
 }
 
-// unfinished leaves out deliveries that have come to their end since: acknowledged, discarded or dead in the same
-// life or a later one. A delivery that was sent on meanwhile and is not at its end comes back, too, as a duplicate.
+// unfinished leaves out deliveries that have ended since the copy: acknowledged, discarded or dead in the same life or
+// a later one. A delivery that was sent on since the copy, but has not ended, comes back as a duplicate.
 func unfinished(ctx context.Context, r *restorer, missing []item) (open []item, err error) {
 	refs := make([]delivery.Ref, len(missing))
 	ids := map[string]bool{}

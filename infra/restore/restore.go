@@ -149,7 +149,7 @@ func (r *restorer) page(ctx context.Context, items []item) error {
 	return nil
 }
 
-// write puts items into the stack's table. One that has come there meanwhile stays, unless it is to be overwritten.
+// write puts items into the stack's table. A newer item under the same key stays, unless it is to be overwritten.
 func (r *restorer) write(ctx context.Context, items []item) error {
 	return errors.Join(parallel.Each(len(items), atOnce, func(n int) error {
 		select {

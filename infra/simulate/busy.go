@@ -19,7 +19,7 @@ type busy struct {
 	fails   float64 // share of the answers that are 503
 }
 
-// The times of a busy scenario: others alone, the attack, and the time for what it leaves behind.
+// A busy scenario has three parts: the others alone, the attack, and some time for its consequences.
 const (
 	busyFrom   = 5 * time.Second
 	busyMinute = time.Minute
@@ -34,7 +34,7 @@ var busyTimes = []time.Duration{
 	3100 * time.Millisecond, 6 * time.Second, slowest,
 }
 
-// busyScenarios is the sweep: each attack beside 100 and 1,000 deliveries of others a second.
+// busyScenarios is the sweep: each attack, while others have 100 or 1,000 deliveries a second.
 func busyScenarios() (all []Scenario) {
 	for _, took := range busyTimes {
 		for _, tenants := range []int{1, 10} {
@@ -263,7 +263,7 @@ func (w *world) fast() (n int) {
 	return n
 }
 
-// end reckons the figures. What was sent more than a second ago and not attempted is late, too.
+// end reckons the figures. A delivery without an attempt counts as late if it was created more than a second ago.
 func (b *Busy) end(w *world) {
 	if w.scenario.Kind != Swept {
 		return

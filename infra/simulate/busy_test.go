@@ -69,7 +69,7 @@ func TestBusyScenarios_areOfAllTimesRatesAndTenants(t *testing.T) {
 	}
 }
 
-// What was sent more than a second before the end and never attempted is late, too.
+// A delivery without an attempt is late, too, if it was created more than a second before the end.
 func TestBusy_end_countsWhatWasNotAttempted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := sweptBy(1, false)

@@ -12,7 +12,7 @@ import (
 const (
 	mostLate       = 0.002 // share of others' first attempts, of any day
 	mostLateTen    = 0.005 // with ten attackers
-	mostStalled    = 0.005 // when nobody answers for 28 s, of two hours
+	mostStalled    = 0.005 // no receiver answers for 28 s of two hours
 	mostSeconds    = 40.0  // of lateness in an attack of a minute: 0.2 % of a day that has four of them
 	mostSecondsTen = 108.0
 	retriesLate    = 5 * time.Second

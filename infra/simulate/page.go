@@ -17,7 +17,7 @@ const (
 	writtenTo   = "<!-- to here -->"
 )
 
-// Write writes the figures into capacity.md in the directory, and draws the plots of the played scenarios beside it.
+// Write writes the figures into capacity.md in the directory, and draws the plots of the played scenarios there.
 func Write(dir string, results []Result) error {
 	page := filepath.Join(dir, "capacity.md")
 	text, err := os.ReadFile(page) //nolint:gosec // the caller's own

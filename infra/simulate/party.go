@@ -23,7 +23,7 @@ type role int
 const (
 	other    role = iota // must not be late because of the subjects
 	subject              // the scenario is about it
-	attacker             // stands beside the subjects, and is measured nowhere
+	attacker             // loads the system for the subjects, and is not measured
 )
 
 // hook is a receiver.

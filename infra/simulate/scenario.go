@@ -33,7 +33,7 @@ type Scenario struct {
 	patience time.Duration // beyond it
 	dead     window        // release does not run
 	attack   time.Duration // how long a swept attack lasts
-	refuses  window        // every table of ours refuses
+	refuses  window        // every table of the stack refuses
 	stopped  window        // DeliveryQueue's mapping receives nothing
 }
 
@@ -144,7 +144,7 @@ func until(a answer, up time.Duration) receiver {
 	})
 }
 
-// flaps fails for ten minutes of every twenty, each endpoint at times of its own.
+// flaps fails for ten minutes of every twenty. Each endpoint fails at different times.
 func flaps(w *world, h *hook) answer {
 	if w.now() >= calm && (w.now()+h.shift)%(20*time.Minute) < 10*time.Minute {
 		return down
@@ -200,7 +200,7 @@ func attacks() []Scenario {
 	}
 }
 
-// honest is one tenant beside the others whose own deliveries must not be late.
+// honest is one tenant among the others. Its own deliveries must not be late.
 func honest(name, says string, perSecond float64, answers receiver) Scenario {
 	return Scenario{
 		Name: name, Says: says, Kind: Honest, Rate: 500, Length: 2 * time.Hour,

@@ -9,7 +9,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
-// Figures are what a run shows, and are gathered under the model's lock.
+// Figures are the results of a run. They are gathered under the model's lock.
 type Figures struct {
 	Created, Posts      int     // deliveries; POSTs to subjects
 	WorstDay            float64 // share of others' first attempts late by more than a second, of the worst 24 hours
@@ -103,8 +103,8 @@ func (s *stats) posted(w *world, h *hook, n int, a answer) {
 	s.ends(w, d)
 }
 
-// first notes the first attempt of a delivery of the scenario's subjects or of the others. Beside attackers it counts
-// once they have had their minute.
+// first notes the first attempt of a delivery to the scenario's subjects or to the others. Where the scenario has
+// attackers, their first minute does not count.
 func (s *stats) first(w *world, h *hook, created, begun time.Duration) {
 	switch {
 	case h.role == attacker, w.scenario.against.tenants > 0 && created < calm:

@@ -9,15 +9,16 @@ import (
 	"time"
 )
 
-// kept is what a file of figures has of a run.
+// kept is the part of a run that a file of figures keeps.
 type kept struct {
 	Length  time.Duration
 	Figures Figures
 }
 
-// Merge adds the figures of earlier runs, from a file, to the results, and writes all to the file: the scenarios take
-// hours together and are played in parts. A run replaces the earlier one of the same title. What is no scenario any
-// more is left out. The results are in the order of Scenarios, each without fair queues and then with them.
+// Merge adds the figures of earlier runs, from a file, to the results, and writes all of them to the file. All
+// scenarios together take hours, and are played in parts. A run replaces the earlier run of the same title. Titles
+// without a scenario are left out of the results. The results are in the order of Scenarios, each without fair queues
+// and then with them.
 func Merge(file string, results []Result) (all []Result, err error) {
 	earlier := map[string]kept{}
 	text, err := os.ReadFile(file) //nolint:gosec // the caller's own

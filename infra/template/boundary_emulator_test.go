@@ -18,11 +18,11 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-// unasked are the functions that no request starts: what they meet, an alarm has to tell.
+// unasked are the functions that no request starts. Only an alarm can tell of their faults.
 var unasked = []string{"Fanout", "Deliver", "Deadletter", "Release"}
 
-// lacking are the alarms that a day raises on which a boundary lacks a right of these functions. The days have no
-// tenants, whose requests the API answers with 500 (ApiErrorsAlarm), and no operators.
+// lacking are the alarms of a day on which a boundary lacks a right of these functions. Days have no operators and no
+// requests of tenants. The API would answer requests with 500 (ApiErrorsAlarm).
 var lacking = map[string][]string{
 	"dynamodb:BatchGetItem":   {"BacklogLateAlarm", "DeliverFaultsAlarm", "ReleaseFaultsAlarm"},
 	"dynamodb:BatchWriteItem": {"ResultsLostAlarm"},
@@ -41,7 +41,7 @@ var lacking = map[string][]string{
 	"sqs:SendMessage":             {"BacklogLateAlarm", "FanoutFaultsAlarm", "ReleaseFaultsAlarm", "ResultsLostAlarm"},
 }
 
-// notPlayed are the rights that AWS uses in the functions' name, and the days that show what follows.
+// notPlayed are rights that AWS uses in the functions' name. For each, another day shows the consequence of losing it.
 var notPlayed = map[string]string{
 	"logs:CreateLogStream":   "logs are refused",
 	"logs:PutLogEvents":      "logs are refused",
@@ -134,8 +134,8 @@ func work(action string) func(*stage) {
 	}
 }
 
-// bounded has the other evaluator judge each call under a boundary that lacks its right, and under one that lacks
-// another. Whoever's policy allows a call, the role's or the resource's, the boundary holds.
+// bounded gives the other evaluator each call under two boundaries: one lacks the call's right, the other a different
+// right. The boundary limits a call even if the policy of the resource allows it.
 func (c *calls) bounded(t *testing.T, d deployment) {
 	t.Helper()
 	var all []judged

@@ -14,7 +14,7 @@ import (
 // invocation is of a function: by the mapping of a queue, or directly, where there is none.
 type invocation struct{ function, queue string }
 
-// network is who invokes what, by rights and mappings.
+// network shows which function invokes which, by rights and mappings.
 type network struct {
 	tpl       template
 	consumers map[string]string   // of queues: functions
@@ -31,7 +31,7 @@ func newNetwork(tpl template, onward map[string][]string) network {
 	return n
 }
 
-// next are the invocations that one may cause. What SQS redrives is a message of the same chain.
+// next returns the invocations that one invocation may cause. A message that SQS redrives belongs to the same chain.
 func (n network) next(of invocation) (all []invocation) {
 	role := of.function + "Role"
 	for id := range n.tpl.OfType("AWS::SQS::Queue") {

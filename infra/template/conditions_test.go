@@ -6,7 +6,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/conditions"
 )
 
-// choose makes of a template what CloudFormation makes of it under these settings.
+// choose resolves a template's conditions under these settings, as CloudFormation does.
 func (s settings) choose(t *testing.T, whole object) object {
 	t.Helper()
 	chosen, err := conditions.Choose(whole, s)

@@ -84,7 +84,7 @@ func queried(t *testing.T, tpl template) map[string][]string {
 	return all
 }
 
-// A query of the audit log asks for what its lines have.
+// The query of the audit log asks only for fields that its lines have.
 func TestTheAuditLogsQueryNamesFieldsOfItsLines(t *testing.T) {
 	var fields []string
 	for field := range reflect.TypeFor[audit.Line]().Fields() {

@@ -23,7 +23,7 @@ type day struct {
 	once      func(*stage)                     // as fault, for the first tick only
 	tick      func(*stage)                     // besides the usual traffic
 	provided  func(*stage, map[sample]float64) // AWS's own metrics of each minute
-	lost      bool                             // logs, and with them metrics, reach nobody
+	lost      bool                             // no line of the functions' logs arrives, and so no metric
 	yesterday map[sample]float64               // AWS's own metrics of each minute of the day before
 	idle      bool                             // release is not started
 }
@@ -46,7 +46,7 @@ const (
 
 func refuse() testkit.Fault { return testkit.Fail(http.StatusBadRequest, "AccessDeniedException") }
 
-// meets makes every call of an action, to resources whose name the request contains, meet a fault.
+// meets lets the calls of an action meet a fault. It chooses the calls that name the resource in their request.
 func meets(action, resource string, fault testkit.Fault) func(*stage) {
 	return func(s *stage) {
 		s.faults.Add(testkit.Rule{Action: action, Fault: fault, When: func(c testkit.Call) bool {
@@ -111,7 +111,7 @@ var days = map[string]day{
 		raises: rings("FanoutFaultsAlarm"), fault: meets("SendMessageBatch", "DeliveryQueue", refuse()),
 	},
 	"RetryQueue takes nothing": {
-		// what fails is attempted from DeliveryQueue again, later and later
+		// A failed delivery stays on DeliveryQueue and is attempted again, later and later.
 		raises: rings("FirstAttemptsLateAlarm", "ResultsLostAlarm"), busy: true,
 		fault: meets("SendMessageBatch", "RetryQueue", refuse()),
 	},

@@ -12,7 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/alarms"
 )
 
-// The functions seal what must stay secret. A key of the account's for the rest would be billed by the request
+// The functions seal the secrets themselves. A key of the account for the rest would be billed by the request
 // (infra/decisions/0023-tables-under-keys-that-aws-owns.md).
 func TestTablesAreEncryptedUnderKeysThatAWSOwns(t *testing.T) {
 	for name, table := range load(t).OfType("AWS::DynamoDB::Table") {
@@ -22,7 +22,7 @@ func TestTablesAreEncryptedUnderKeysThatAWSOwns(t *testing.T) {
 	}
 }
 
-// CloudFormation refuses halves of what belongs together before it creates anything.
+// Some parameters belong together. CloudFormation refuses one without the other before it creates anything.
 func TestRulesRefuseHalves(t *testing.T) {
 	tpl := load(t)
 	pairs := map[string]string{
@@ -65,7 +65,7 @@ func TestRulesRefuseHalves(t *testing.T) {
 	}
 }
 
-// refused are what the rules say about these settings.
+// refused returns the messages of the rules that refuse these settings.
 func (s settings) refused(t *testing.T, tpl template) (said []string) {
 	t.Helper()
 	for name := range tpl.Rules {

@@ -93,7 +93,7 @@ func ofThisStack(tpl template, r any) bool {
 		sub, _ := o["Fn::Sub"].(string)
 		return !strings.ContainsAny(sub, "*?")
 	}
-	// A stack's ARN ends with an id that IAM cannot know: its name is what identifies it.
+	// A stack's ARN ends with an id that the template cannot know. The name in the ARN identifies the stack.
 	o, _ := r.(object)
 	return o["Fn::Sub"] == "arn:${AWS::Partition}:cloudformation:${AWS::Region}:${AWS::AccountId}:"+
 		"stack/${AWS::StackName}/*"
@@ -112,8 +112,8 @@ func onResource(r any) string {
 	return target(r)
 }
 
-// Whoever issues keys or imports endpoints gets at a tenant's events: that is not for all operators. To delete for good
-// is another right than to send again, and release has neither.
+// An operator who issues keys or imports endpoints can get at a tenant's events, so not all operators may do that. The
+// rights to delete for good and to send again are separate, and release has neither.
 func TestWhoMayInvokeWhat(t *testing.T) {
 	got, tpl := map[string][]string{}, load(t)
 	may := func(name string, policy any) {

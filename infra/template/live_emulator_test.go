@@ -88,7 +88,7 @@ func withoutNotices(t *testing.T) template {
 
 var start = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
-// still is a stage on which nothing comes, and release says every minute what it has said here.
+// still is a stage without traffic. Its release says every minute the same as in its last run here.
 func (s *stage) still(t *testing.T) *stage {
 	t.Helper()
 	quiet := &stage{t: t, queues: s.queues, ranAt: s.ranAt}
@@ -147,8 +147,8 @@ func (s *stage) work(functions pipeline.Functions, bad day, minute int) {
 	}
 }
 
-// traffic is what comes in four minutes: events for an endpoint that answers, one for an endpoint that
-// does not, a retry of each; once a day one that dies.
+// traffic sends four minutes of traffic: events for an endpoint that answers, an event for one that does not, and a
+// retry of each. With dies, which is set once a day, a delivery dies as well.
 func (s *stage) traffic(bad day, dies bool) {
 	s.t.Helper()
 	if bad.quiet {

@@ -149,8 +149,9 @@ func TestReservedConcurrencyCoversTheMappings(t *testing.T) {
 	}
 }
 
-// A duplicate that comes late dies while the record still says that the delivery was acknowledged. A schedule is
-// waits, attempts that time out, and a first Retry-After beyond what DelaySeconds can carry.
+// A duplicate can still die after the whole schedule. The record of the acknowledgement has to live that long, or the
+// delivery would count as dead. The longest schedule has all waits, attempts that time out, and a first Retry-After
+// beyond DelaySeconds.
 func TestRecordsOfAcknowledgedDeliveriesOutliveTheSchedule(t *testing.T) {
 	for environment, s := range checked(t) {
 		seconds := func(name string) time.Duration { return time.Duration(s.number(t, name)) * time.Second }

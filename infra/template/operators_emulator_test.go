@@ -88,8 +88,8 @@ func (s *stage) answers() {
 	}
 }
 
-// seed has a tenant that is slow, deliveries at their last place, and endpoints of which release sends, puts
-// back, drops and buries what waits.
+// seed stores a slow tenant, deliveries before their last attempt, and endpoints with waiting deliveries. Among these
+// are some that release sends, some that it puts back, some that it drops and some that it buries.
 func (s *stage) seed() {
 	s.t.Helper()
 	circuits := dynamo.NewCircuits(s.tables, s.resources["EndpointHealth"])
@@ -160,7 +160,7 @@ func (s *stage) webhooks() *webhooks.Handler {
 	return h
 }
 
-// What is dead or deleted is kept for as long as the template says.
+// Dead letters and deleted endpoints are kept for as long as the template says.
 func TestDeadLettersAndDeletedEndpointsExpire(t *testing.T) {
 	s := newStage(t)
 	s.put("DeadLetterQueue", "webhook_good", 1)
@@ -220,7 +220,7 @@ func (s *stage) people() map[string]lambda.Handler {
 	}
 }
 
-// operate makes the requests of the operators' runbook, about what is there. Ids of jobs and cursors are made up and
+// operate makes the requests of the operators' runbook with ids that exist. Ids of jobs and cursors are made up, and
 // may be refused.
 func (s *stage) operate() {
 	s.t.Helper()
@@ -250,8 +250,8 @@ func (s *stage) operate() {
 	}
 }
 
-// workJobs has release wake replay for jobs, replay work them off, and inspect show one. The runbook's jobs go first,
-// since they purge what this one is about.
+// workJobs has release wake replay for jobs, replay work them off, and inspect show one. The runbook's jobs go first:
+// they would purge the dead letter of this job.
 func (s *stage) workJobs(by pipeline.Functions) {
 	s.t.Helper()
 	people := s.people()

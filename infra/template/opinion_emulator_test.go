@@ -34,7 +34,7 @@ type deployment struct {
 	settings
 }
 
-// judge makes of a function's call what IAM looks at.
+// judge turns a function's call into the input of IAM's decision.
 func (d deployment) judge(function string, a asked) judged {
 	role := function + "Role"
 	context := object{
@@ -113,7 +113,7 @@ func without(key string, v any) any {
 	return v
 }
 
-// evaluate asks the other evaluator. What it refuses to judge is a fault of the test.
+// evaluate asks the other evaluator. A call that it refuses to judge is a fault of the test.
 func evaluate(t *testing.T, all []judged) []string {
 	t.Helper()
 	input, err := json.Marshal(all)

@@ -63,9 +63,9 @@ func referencesBy(key string, value any) (all []string) {
 	return references(value)
 }
 
-// KMS refuses a policy with a principal that is not there, or that it does not see yet, and CloudFormation does not try
-// again: it takes the stack back. Since 2024 it begins what depends on a role before the role is seen everywhere.
-// Lambda makes a function only once it can assume the function's role, so a key waits for a function too.
+// KMS refuses a policy with a principal that is missing or not yet visible to KMS. CloudFormation does not try again,
+// but rolls the stack back. Since 2024 it creates dependent resources before a role is visible everywhere. Lambda
+// creates a function only once it can assume the function's role, so a key waits for functions, too.
 func TestKeysWaitForTheRolesThatTheirPoliciesName(t *testing.T) {
 	for name, parameters := range map[string][]string{"by default": nil, "with everything": everything} {
 		tpl := translated(t, parameters...)

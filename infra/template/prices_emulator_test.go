@@ -44,7 +44,7 @@ func scaled(t *testing.T, tpl template) map[string]string {
 	return all
 }
 
-// places are a table and its indexes, by the beginnings of what scaling calls their capacities.
+// places are a table and its indexes. Scaling's names for their capacities begin with the keys.
 func places(id string, table object) map[string]object {
 	all := map[string]object{"table/${" + id + "} dynamodb:table:": table}
 	for _, index := range list(table["GlobalSecondaryIndexes"]) {
@@ -54,8 +54,8 @@ func places(id string, table object) map[string]object {
 	return all
 }
 
-// A table has one billing mode for itself and its indexes. One that is provisioned and not scaled, or an index that is
-// not, would throttle at what it began with, and writes of its table, too.
+// A table and its indexes share one billing mode. A provisioned table without scaling would throttle at its initial
+// capacity. An index without scaling would do so, too, and would throttle the writes of its table.
 func TestProvisionedTablesAreScaledWithTheirIndexes(t *testing.T) {
 	tpl, want := translated(t, everything...), map[string]string{}
 	for id, table := range tpl.OfType("AWS::DynamoDB::Table") {
@@ -81,8 +81,8 @@ func TestProvisionedTablesAreScaledWithTheirIndexes(t *testing.T) {
 	}
 }
 
-// AWS documents that scaling takes nothing back where the consumption is zero. What began with 4,000 units and is
-// hardly used would cost, for good, more than provisioned capacity saves.
+// AWS documents that scaling takes nothing back where the consumption is zero. A table or index that begins with 4,000
+// units and is hardly used would cost, for good, more than provisioned capacity saves.
 func TestOnlyWhatEveryDeliveryUsesBeginsWithMoreThanTheLeast(t *testing.T) {
 	tpl, got := translated(t, everything...), map[string]string{}
 	want := scaled(t, tpl)
@@ -107,8 +107,8 @@ func TestOnlyWhatEveryDeliveryUsesBeginsWithMoreThanTheLeast(t *testing.T) {
 	}
 }
 
-// What throttles for minutes in a burst may be the record of a delivery, or the read before it, which is tried again.
-// It may be no store of what waits.
+// Provisioned tables throttle for minutes in a burst. Two kinds of calls can bear that: the record of a delivery, and
+// the read before it, which is tried again. A table with waiting deliveries must never throttle.
 func TestTablesThatMeetBurstsAreOnDemand(t *testing.T) {
 	for name, row := range map[string]struct {
 		parameters []string
@@ -130,7 +130,7 @@ func TestTablesThatMeetBurstsAreOnDemand(t *testing.T) {
 	}
 }
 
-// A budget counts what has the tag of everything in the stack, and tells a topic of what was spent and of what will be.
+// The budget counts every resource with the stage's tag, and tells a topic of the actual and of the forecast cost.
 func TestTheBudgetIsOfTheStagesTag(t *testing.T) {
 	budget := translated(t, everything...).Resources["Budget"].Properties
 	tag := object{"Fn::Join": []any{"$", []any{"user:herald:stage", object{"Ref": "Stage"}}}}

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// principal is what AWS knows of the maker of a call.
+// principal is AWS's view of the maker of a call.
 type principal struct {
 	role    string // logical id of a role of the stack
 	arn     string // of any other; an AWS service has none
@@ -128,8 +128,8 @@ func deniedOnTheBus(t *testing.T, tpl template, p principal) (denied bool) {
 	return denied
 }
 
-// What is behind a queue believes the messages that it is given. An identity that may send to no queue, and may invoke
-// every function, must not be able to give any.
+// A function behind a queue trusts its messages. An identity with the right to invoke every function, and without the
+// right to send to a queue, must not be able to pass messages to such a function.
 func TestOnlyMappingsInvokeWhatIsBehindQueues(t *testing.T) {
 	tpl := load(t)
 	for _, name := range functionsOf(tpl) {

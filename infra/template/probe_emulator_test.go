@@ -10,7 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-// What the probe expects of AWS is what the template says: AWS alone can show that IAM reads it the same way.
+// The probe expects the rights that the template gives. Only AWS can show that IAM reads the template in the same way.
 func TestTheProbeExpectsWhatRolesAllow(t *testing.T) {
 	tpl := load(t)
 	tried := map[string]map[bool]bool{}

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// SQS moves a message into a dead-letter queue without asking for a right, and without a policy any queue of the
-// account may name ours as its dead-letter queue: this is what asks.
+// SQS moves a message into a dead-letter queue without asking for a right. Without this policy, any queue of the
+// account could name ours as its dead-letter queue.
 func TestOnlyOurQueuesRedriveIntoOurQueues(t *testing.T) {
 	tpl := load(t)
 	queues := tpl.OfType("AWS::SQS::Queue")
@@ -45,7 +45,8 @@ func TestOnlyOurQueuesRedriveIntoOurQueues(t *testing.T) {
 	}
 }
 
-// What is on a queue of deliveries is signed. Whoever may send anywhere in the account may not send there.
+// Messages on the queues of deliveries are signed. An identity that may send to every queue of the account may still
+// not send to these.
 func TestQueuesTakeMessagesFromOurFunctionsOnly(t *testing.T) {
 	tpl := load(t)
 	policies := map[string][]object{}

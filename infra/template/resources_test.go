@@ -61,7 +61,7 @@ func TestDeadLetterQueuesTakeWhatTheirQueuesHold(t *testing.T) {
 	}
 }
 
-// A rollback of the creation deletes what RetainExceptOnCreate allows; DynamoDB refuses to delete a protected
+// A rollback of the creation deletes resources with RetainExceptOnCreate. DynamoDB would refuse to delete a protected
 // table, and the rollback would fail.
 func TestDataOutlivesTheStackAndNoFailedCreation(t *testing.T) {
 	tpl := load(t)
@@ -101,7 +101,7 @@ func TestFunctionsKeepTheirLogsAsLongAsConfigured(t *testing.T) {
 	}
 }
 
-// Metrics are lines of JSON, and the functions' logger writes what the format says.
+// Metrics are lines of JSON. The functions' logger writes in the format that the template sets.
 func TestFunctionsLogJSON(t *testing.T) {
 	tpl := load(t)
 	for _, name := range functionsOf(tpl) {
@@ -139,8 +139,8 @@ func TestMappingsLoseNothing(t *testing.T) {
 	}
 }
 
-// Nothing in the access log is a client's own text: API Gateway escapes nothing. A method is a token without
-// quotation marks, but nobody says that API Gateway insists on it.
+// The access log contains no text of a client, since API Gateway escapes nothing. The method is left out as well: it
+// should be a token without quotation marks, but AWS does not document that API Gateway insists on it.
 func TestTheAccessLogHasNothingThatAClientWrites(t *testing.T) {
 	access := at(load(t).Resources["HttpApi"].Properties, "AccessLogSettings")
 	format, _ := access["Format"].(string)

@@ -16,7 +16,7 @@ type asked struct {
 	tenants          string // partitions of Endpoints that the call names, sorted
 	attributes       string // of items, sorted, that the call names
 	answer           string // dynamodb:Select of a read, dynamodb:ReturnValues of a write
-	purpose          string // of what KMS seals or opens
+	purpose          string // the kms:EncryptionContext that names the kind of data
 }
 
 // allows reports whether a statement of a role allows the call.
@@ -87,8 +87,9 @@ func granted(tpl template, role string) []object {
 	return all
 }
 
-// What a function can do that somebody has taken over: a webhooks deletes endpoints, and lifts no pause; a control
-// changes no endpoint; a deliver drops what it receives, and not what waits. To erase a tenant, replay deletes.
+// The rows limit an attacker who has taken over a function. In webhooks, the attacker can delete endpoints, but lift no
+// pause. In control, the attacker can change no endpoint. In deliver, the attacker can drop the deliveries that it
+// receives, but none that wait. replay can delete, since it erases tenants.
 func TestWhoMayReadAndWriteEndpointsKeysAndWhatWaits(t *testing.T) {
 	const some, whole = "SPECIFIC_ATTRIBUTES", "ALL_ATTRIBUTES"
 	reads := []string{"BatchGetItem", "GetItem", "Query", "Scan"}

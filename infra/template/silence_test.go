@@ -45,8 +45,8 @@ func raisedBy(t *testing.T, all map[string]alarms.Alarm, data *alarms.Data) (rai
 	return raised
 }
 
-// Of a new stack, and of a stack without an error, a death or a fault, CloudWatch knows some metrics only. AWS does not
-// document what becomes of the rest in an expression, so no alarm may depend on it.
+// CloudWatch knows only some metrics of a new stack, or of a stack without an error, a death or a fault. AWS does not
+// document the value of a missing metric in an expression, so no alarm may depend on it.
 func TestAlarms_dependOnNoMetricThatWasNeverEmitted(t *testing.T) {
 	tpl := load(t)
 	for id, a := range alarmsOf(t, tpl, configurations(t, tpl)["default"]) {
@@ -78,7 +78,7 @@ func TestAlarms_dependOnNoMetricThatWasNeverEmitted(t *testing.T) {
 	}
 }
 
-// Where logs are refused from the first minute, where a schedule was never started, silence is what there is to see.
+// Some faults show only as silence: logs that are refused from the first minute, and a schedule that never starts.
 func TestAlarms_hearWhatNeverSpoke(t *testing.T) {
 	tpl := load(t)
 	all := alarmsOf(t, tpl, configurations(t, tpl)["default"])

@@ -26,9 +26,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-// stage is Herald on the emulator, with a clock of its own: the functions as the template sets them up, and a
-// client of AWS that can fail their calls. It gathers what they emit, and keeps the books from which AWS makes its own
-// metrics.
+// stage is Herald on the emulator, with the functions as the template sets them up. Its clock is moved by the test, and
+// its client of AWS can fail the functions' calls. It gathers the functions' output, and keeps the books from which AWS
+// makes its own metrics.
 type stage struct {
 	t         *testing.T
 	tpl       template
@@ -49,9 +49,9 @@ type stage struct {
 	bad       atomic.Int32    // POSTs to webhook_bad
 	counter   int
 	bus       string  // for notices, if there is one
-	rejected  float64 // messages on EventsDeadLetterQueue, which nobody takes off
+	rejected  float64 // messages on EventsDeadLetterQueue, which has no consumer
 
-	unconsumed  map[string]int     // messages of queues whose consumer does not run
+	unconsumed  map[string]int     // messages of queues without a running consumer
 	inFlight    map[string]float64 // messages that the last batches returned to their queue
 	deleted     map[string]float64 // within the minute
 	invocations map[string]float64 // within the minute, by function
@@ -127,8 +127,8 @@ func (s *stage) Post(_ context.Context, r delivery.Request) delivery.Response {
 	return delivery.Response{Status: 204, Elapsed: time.Millisecond}
 }
 
-// aws is a function's configuration: its calls say whose they are, and are tried as often as in production,
-// without the waits.
+// aws is a function's configuration. Its calls name the function, and are tried as often as in production, but without
+// waits.
 func (s *stage) aws(function string) aws.Config {
 	cfg := s.faults.Config()
 	cfg.AppID = function

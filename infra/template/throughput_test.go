@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// slowest is the mean of the slowest of n answers whose times have a log-normal distribution, in ms.
+// slowest is the mean time of the slowest of n answers in ms. The times have a log-normal distribution.
 func slowest(n int, median, p99 float64) (mean float64) {
 	const z99 = 2.326 // standard deviations
 	sigma := math.Log(p99/median) / z99
@@ -22,7 +22,7 @@ func slowest(n int, median, p99 float64) (mean float64) {
 	return mean
 }
 
-// The table of throughput is what its formula gives.
+// The table of throughput has the results of its formula.
 func TestThroughputIsWhatTheFormulaGives(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "infra/docs/capacity.md"))
 	if err != nil {

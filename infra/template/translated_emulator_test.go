@@ -18,8 +18,8 @@ import (
 
 var translations = map[string]template{} // by their parameters
 
-// translated is what CloudFormation gets: the output of AWS's own translator, with these parameters ("Name=Value"),
-// and what CloudFormation then makes of conditions.
+// translated is the template that CloudFormation acts on: the output of AWS's own translator for these parameters
+// ("Name=Value"), after its conditions.
 func translated(t *testing.T, parameters ...string) template {
 	t.Helper()
 	key := strings.Join(parameters, " ")
@@ -55,8 +55,8 @@ func TestTranslationAddsNoRights(t *testing.T) {
 	}
 }
 
-// Whoever may use any key of the account by IAM may use none of ours, and administrators would have to change the
-// key's policy first, which CloudTrail shows.
+// IAM alone gives no use of Herald's keys, even to an identity that may use any key of the account. An administrator
+// would have to change the key's policy first, and CloudTrail shows that.
 func TestOnlyTheirRolesUseTheKeys(t *testing.T) {
 	tpl := translated(t)
 	var got []string
@@ -99,8 +99,8 @@ func TestOnlyTheirRolesUseTheKeys(t *testing.T) {
 // uses finds actions that read or write with a key, or let others do so.
 var uses = regexp.MustCompile(`\*|Decrypt|Encrypt|DataKey|CreateGrant|ReplicateKey`)
 
-// The caller who replicates a key chooses the policy of the replica, which opens what the key has sealed. A Region has
-// one replica of a key at most.
+// The maker of a replica chooses its policy, and the replica opens everything that the key has sealed. A Region has one
+// replica of a key at most, so replicas may be made in the named Regions only.
 func TestKeysAreReplicatedOnlyIntoTheRegionsThatAreNamed(t *testing.T) {
 	for name, row := range map[string]struct {
 		parameters []string
@@ -202,7 +202,7 @@ func TestOtherAccountsPublishOnlyWhereTheyAreNamed(t *testing.T) {
 	}
 }
 
-// What has no tags has none in CloudFormation, or gets none from SAM (mappings).
+// These types have no tags in CloudFormation, or get none from SAM (mappings).
 var untagged = []string{
 	"AWS::ApiGatewayV2::ApiMapping", "AWS::ApplicationAutoScaling::ScalableTarget",
 	"AWS::ApplicationAutoScaling::ScalingPolicy", "AWS::Budgets::Budget", "AWS::CloudWatch::Dashboard",
@@ -227,7 +227,7 @@ func TestEverythingIsTaggedWithItsStage(t *testing.T) {
 	}
 }
 
-// everything are parameters that switch on what is off by default.
+// everything sets each parameter that switches on a part which is off by default.
 var everything = []string{
 	"AlarmTopicArn=arn:aws:sns:eu-central-1:111122223333:alarms",
 	"TicketTopicArn=arn:aws:sns:eu-central-1:111122223333:tickets", "PublisherAccounts=111122223333", "Notices=on",
@@ -250,7 +250,8 @@ func TestEveryRoleHasTheBoundaryThatIsGiven(t *testing.T) {
 	}
 }
 
-// Whoever takes over deliver must not be able to use what Lambda needs to connect it.
+// Lambda connects deliver to the VPC with rights of deliver's role. An attacker in deliver must not be able to use
+// them.
 func TestDeliverAloneRunsInTheVPCThatIsGiven(t *testing.T) {
 	tpl := translated(t, everything...)
 	for id, r := range tpl.OfType("AWS::Lambda::Function") {

@@ -23,7 +23,7 @@ import (
 //go:embed aws/receiver.yaml
 var receiverTemplate string
 
-// AWS is a receiver in a small stack of its own: a function with a URL, which puts requests on a queue.
+// AWS is a receiver in a small separate stack: a function with a URL, which puts requests on a queue.
 type AWS struct {
 	stack      string // its name
 	secret     string // in its address
@@ -33,8 +33,8 @@ type AWS struct {
 	requests   map[string][]Request // by inbox
 }
 
-// StartOnAWS makes the receiver's stack, after deleting the one that an earlier run has left, with requests of its own,
-// or is still deleting. Where there is none, CloudFormation has nothing to delete, and nothing to wait for.
+// StartOnAWS makes the receiver's stack. It first deletes the stack of an earlier run, which holds that run's requests,
+// or waits for its deletion. Without such a stack, CloudFormation has nothing to delete, and the wait ends at once.
 func StartOnAWS(ctx context.Context, cfg aws.Config, verified string) (*AWS, error) {
 	r := &AWS{
 		stack: verified + "-verify-receiver", secret: rand.Text() + rand.Text(), cloud: cloudformation.NewFromConfig(cfg),
@@ -76,13 +76,14 @@ func StartOnAWS(ctx context.Context, cfg aws.Config, verified string) (*AWS, err
 const (
 	patience = 5 * time.Minute // for CloudFormation
 
-	// receiverConcurrency is what the processes of deliver that fairQueues takes need: each makes 10 attempts at a time.
+	// receiverConcurrency is enough for the processes of deliver that fairQueues allows: each makes 10 attempts at a
+	// time.
 	receiverConcurrency = 10 * fewProcesses
 	leftByLambda        = 100 // without a reservation, which Lambda keeps for all other functions
 )
 
-// reservable is the concurrency to reserve for the receiver, which bounds what others may use up by calling it. It is 0
-// in an account that is too small: there Lambda refuses reservations.
+// reservable returns the concurrency to reserve for the receiver. The reservation is also a limit: a stranger who calls
+// the receiver cannot use up more. It is 0 in an account that is too small for Lambda to accept a reservation.
 func reservable(ctx context.Context, account *lambda.Client) (int, error) {
 	out, err := account.GetAccountSettings(ctx, &lambda.GetAccountSettingsInput{})
 	if err != nil {

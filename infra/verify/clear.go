@@ -63,11 +63,13 @@ func clearAway(ctx context.Context, r *run) (string, error) {
 			return "", err
 		}
 		endpoints += n
-		if n, err = tenant.removeListed(ctx, "dead_letters", "delivery_id", "purge"); err != nil {
+		n, err = tenant.removeListed(ctx, "dead_letters", "delivery_id", "purge")
+		if err != nil {
 			return "", err
 		}
 		letters += n
-		if n, err = tenant.removeListed(ctx, "rejected_events", "message_id", "discard_rejected_events"); err != nil {
+		n, err = tenant.removeListed(ctx, "rejected_events", "message_id", "discard_rejected_events")
+		if err != nil {
 			return "", err
 		}
 		events += n

@@ -32,7 +32,7 @@ func TestClearAway_touchesNothingOfATenantThatIsNotItsOwn(t *testing.T) {
 	made := map[string]string{Tenant: "made by " + Tenant, Noisy: "made by " + Noisy}
 	for name, row := range map[string]struct {
 		endpoints, keys string // of the tenant
-		want            string // what is wrong
+		want            string // the fault
 	}{
 		"nothing":             {none, none, ""},
 		"a run's remains":     {endpoint + made[Tenant] + `"}]}`, `{"data":[{"key_id":"01",` + key + `herald verify"}]}`, ""},

@@ -19,10 +19,10 @@ type Invoker interface {
 // behindQueues are the functions that believe the messages which they are given.
 var behindQueues = []string{"fanout", "deliver", "deadletter"}
 
-// noBatch is what they are invoked with: if one took it, it would have nothing to do.
+// noBatch is the request. A function that accepted it would have nothing to do.
 var noBatch = []byte(`{"Records":[]}`)
 
-// direct invokes what is behind queues, which policies deny to everyone, and sees that the mappings are let through.
+// direct invokes the functions behind queues. Policies must deny that to everyone, and must let the mappings through.
 func direct(ctx context.Context, r *run) (says string, err error) {
 	if r.Direct == nil {
 		return "", notShown("the emulator enforces no rights")

@@ -25,7 +25,7 @@ import (
 //go:embed aws/probe.py
 var probeCode string
 
-// Prober makes calls with the roles of a stack's functions, by a function of its own for each.
+// Prober makes calls with the roles of a stack's functions. It creates a function for each role, and removes it.
 type Prober struct {
 	stack  string
 	lambda *lambda.Client

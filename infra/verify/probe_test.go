@@ -25,7 +25,7 @@ type lambdas struct {
 	removed []string
 	payload []byte // of the last invocation
 	answer  string
-	refuses string // what DeleteFunction answers
+	refuses string // the error of DeleteFunction
 }
 
 func (l *lambdas) Do(r *http.Request) (*http.Response, error) {

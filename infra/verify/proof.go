@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudtrail/types"
 )
 
-// Trails is the part of CloudTrail that shows what is recorded.
+// Trails is the part of CloudTrail that describes trails and their event selectors.
 type Trails interface {
 	DescribeTrails(context.Context, *cloudtrail.DescribeTrailsInput, ...func(*cloudtrail.Options)) (
 		*cloudtrail.DescribeTrailsOutput, error)

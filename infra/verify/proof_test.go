@@ -73,7 +73,7 @@ func advancedBut(name string) cloudtrail.GetEventSelectorsOutput {
 
 func field(name string) types.AdvancedFieldSelector { return types.AdvancedFieldSelector{Field: &name} }
 
-// Each row is what a trail records, and of which functions it does not record the callers.
+// Each row has the selectors of a trail, and the functions with unrecorded callers.
 func TestProof_namesTheFunctionsWithoutOne(t *testing.T) {
 	const both = "herald-inspect, herald-replay"
 	arns := func(operators ...func(*types.AdvancedFieldSelector)) types.AdvancedFieldSelector {

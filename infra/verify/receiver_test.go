@@ -88,7 +88,7 @@ func TestReceiverOnAWS_answersAsItsAddressSays(t *testing.T) {
 	}
 }
 
-// answered is an answer, what was recorded, and the pause in milliseconds.
+// answered has an answer, the recorded request, and the pause in milliseconds.
 type answered struct {
 	Request
 	StatusCode int `json:"statusCode"`

@@ -53,7 +53,7 @@ func byID(all []Request) map[string][]Request {
 	return found
 }
 
-// delivered counts the deliveries whose last attempt was answered 200.
+// delivered counts the deliveries that ended with a 200.
 func delivered(attempts map[string][]Request) (n int) {
 	for _, all := range attempts {
 		if all[len(all)-1].Status == http.StatusOK {
@@ -63,9 +63,9 @@ func delivered(attempts map[string][]Request) (n int) {
 	return n
 }
 
-// partialBatches looks at the attempts at deliveries: deliver answers a batch with the messages that failed, and has
-// given each a visibility timeout of its own. If Lambda or SQS ignored them, retries would come at once, or only after
-// the queue's timeout, which is longer than the wait for them here.
+// partialBatches looks at the times between attempts. deliver names the failed messages of a batch, and gives each its
+// own visibility timeout. If Lambda ignored the names, or SQS the timeouts, retries would come at once, or only after
+// the queue's own timeout, which is longer than the waits here.
 func partialBatches(waits []time.Duration, attempts map[string][]Request) (says string, err error) {
 	var hidden []time.Duration
 	for id, all := range attempts {

@@ -20,7 +20,7 @@ type Call struct {
 const (
 	tenantKey = `{"tenant_id":{"S":"` + Tenant + `"},"endpoint_id":{"S":"none"}}`
 	marksKey  = `{"tenant_id":{"S":"marks#` + Tenant + `"},"endpoint_id":{"S":"#marks"}}`
-	// Of a Query and a Scan, IAM knows what is read by this alone.
+	// For a Query and a Scan, IAM learns the attributes to read only from Select.
 	selected    = `,"Select":"SPECIFIC_ATTRIBUTES"`
 	sealed      = `,"ProjectionExpression":"endpoint_id, sealed_secret"`
 	projected   = `,"ProjectionExpression":"endpoint_id, #status","ExpressionAttributeNames":{"#status":"status"}`

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 )
 
-// Bell sets alarms off, and tells what became of their actions.
+// Bell sets alarms off, and tells the results of their actions.
 type Bell interface {
 	cloudwatch.DescribeAlarmsAPIClient
 	cloudwatch.DescribeAlarmHistoryAPIClient

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 )
 
-// bells are alarms with their topics, and what CloudWatch says of each topic.
+// belfry has alarms with their topics, and CloudWatch's verdict on each topic.
 type belfry struct {
 	alarms  map[string]string // topics, by alarm
 	answers map[string]string // by topic

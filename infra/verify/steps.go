@@ -32,7 +32,7 @@ func register(ctx context.Context, r *run) (string, error) {
 	return "at " + r.Receiver.URL(), err
 }
 
-// publish sends the sample of an event type under an id of its own.
+// publish sends the sample of an event type under a new id.
 func (r *run) publish(ctx context.Context, eventType string) (examples.Message, error) {
 	m, err := examples.Event(eventType, r.id)
 	if err != nil {
@@ -75,7 +75,7 @@ func (r *run) arrive(ctx context.Context, m examples.Message) (Request, error) {
 	return got, nil
 }
 
-// awaits waits for what follows from an event. Where it does not come, the error names the link of the chain.
+// awaits waits for a consequence of an event. If it does not come, the error names the link of the chain.
 func (r *run) awaits(ctx context.Context, m examples.Message, what string, check client.Check) error {
 	err := r.eventually(ctx, what, check)
 	if err != nil {
@@ -146,8 +146,8 @@ func (r *run) timed(
 	return events, took, nil
 }
 
-// subscribe makes an endpoint of an inbox, whose address says how it answers. An inbox of its own keeps failures out of
-// the main endpoint's circuit.
+// subscribe makes an endpoint for an inbox. The inbox's address says how it answers. Each inbox has a separate
+// endpoint, so that failures there stay out of the main endpoint's circuit.
 func (r *run) subscribe(ctx context.Context, inbox, eventType string) (client.Endpoint, error) {
 	return r.tenant.CreateEndpoint(ctx, r.Receiver.URL()+"/"+inbox, eventType)
 }

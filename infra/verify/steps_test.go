@@ -16,7 +16,7 @@ func TestPartialBatches_needEachItsOwnWait(t *testing.T) {
 	waits := []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}
 	for name, row := range map[string]struct {
 		moments []float64
-		want    string // what is wrong
+		want    string // the fault
 	}{
 		"on time":              {[]float64{0, 1.1, 3.2}, ""},
 		"one fails for longer": {[]float64{0, 1, 3.1, 7.5}, ""},
@@ -90,7 +90,7 @@ func TestBatchFill_isNotShownWithoutLines(t *testing.T) {
 	}
 }
 
-// iam answers as it should but for one call.
+// iam answers every call as it should, except one.
 type iam struct {
 	but  Call
 	code string

@@ -17,7 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
 )
 
-// inspecting is a run whose inspect answers summaries and deliveries like this.
+// inspecting is a run on a stack with these answers of inspect to requests for a summary and for deliveries.
 func inspecting(t *testing.T, summary, deliveries string) *run {
 	t.Helper()
 	return operating(t, func(request string) string {
@@ -28,7 +28,8 @@ func inspecting(t *testing.T, summary, deliveries string) *run {
 	})
 }
 
-// operating is a run whose functions for operators, and API, answer requests like this, "" for an error.
+// operating is a run on a stack with these answers of the API and of the functions for operators. "" stands for an
+// error.
 func operating(t *testing.T, answers func(request string) string) *run {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -56,7 +57,7 @@ func operating(t *testing.T, answers func(request string) string) *run {
 	return &run{Config: Config{Client: c}}
 }
 
-// Each row is what inspect shows while one function does not work.
+// Each row has the answers of inspect while one function does not work.
 func TestStuck_namesTheBrokenLink(t *testing.T) {
 	const empty, nobody = `{"queues":{}}`, `{"data":[]}`
 	for name, row := range map[string]struct{ summary, deliveries, want string }{

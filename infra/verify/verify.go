@@ -1,10 +1,10 @@
-// Package verify proves a deployed stack end to end, from outside: as a tenant over the HTTP API, as the auth
-// service through the events queue, as a receiver over HTTPS, as an operator through the functions.
+// Package verify proves a deployed stack end to end, from outside: as a tenant over the HTTP API, as the auth service
+// through the events queue, as a receiver over HTTPS, as an operator through the functions.
 //
-// It promises that each step it reports was observed, that a step which fails names the link of the chain at
-// which the event got stuck, that it touches nothing of any tenant but its own, and that it removes what it
-// made, at its end and, for a run that was interrupted, at the next start.
-// Steps that a stack's schedule or the local stack cannot show are reported as not shown, with the reason.
+// It promises that each reported step was observed, and that a failed step names the link of the chain at which the
+// event got stuck. It touches nothing of other tenants. It removes everything that it made, at its end and, after an
+// interrupted run, at the next start. Steps that a stack's schedule or the local stack cannot show are reported as not
+// shown, with the reason.
 package verify
 
 import (
@@ -32,7 +32,7 @@ type Config struct {
 	Client    *client.Client
 	Receiver  Receiver
 	Name      string          // of the stack
-	Local     bool            // no AWS of its own
+	Local     bool            // there is no AWS
 	Logs      Logs            // of the functions
 	Waits     []time.Duration // between attempts, before they are lengthened at random
 	Processes int             // that deliver may have for a queue
@@ -144,7 +144,8 @@ func Run(ctx context.Context, c Config) (results []Result, ok bool) {
 		case errors.As(err, &hidden):
 			result.State, result.Says = NotShown, hidden.Error()
 		case err != nil:
-			result.State, result.Says, ok = Broken, err.Error(), false
+			ok = false
+			result.State, result.Says = Broken, err.Error()
 		}
 		results = append(results, result)
 		c.Progress(result)

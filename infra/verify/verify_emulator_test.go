@@ -17,7 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
-// start starts a local stack whose functions are those of the build, but for those given.
+// start starts a local stack with the functions of the build, some of them replaced.
 func start(t *testing.T, instead map[string]string) verify.Config {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -73,7 +73,8 @@ func TestRun_namesTheBrokenLink(t *testing.T) {
 	t.Parallel()
 	c := start(t, map[string]string{"fanout": "#!/bin/sh\nexit 1\n"})
 	c.Patience = 10 * time.Second
-	for _, tenant := range []string{verify.Tenant, verify.Noisy} { // what a run leaves that was killed
+	// A killed run leaves a key and an endpoint of each tenant.
+	for _, tenant := range []string{verify.Tenant, verify.Noisy} {
 		var key apikeys.IssuedKey
 		request := map[string]any{"tenant_id": tenant, "description": "herald verify"}
 		if err := c.Client.Operate(t.Context(), "apikeys", "issue", request, &key); err != nil {

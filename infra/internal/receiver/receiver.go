@@ -86,7 +86,7 @@ type Inbox struct {
 
 	mu       sync.Mutex
 	handler  http.Handler
-	standard *standardwebhooks.Webhook // for the specification's headers, whose key is the secret's text
+	standard *standardwebhooks.Webhook // for the specification's headers; its key is the secret's text
 	usual    *standardwebhooks.Webhook // for the headers that libraries read; nil for a secret that they do not take
 	failures []int                     // statuses to answer, in order, before the handler is asked
 	requests []Request

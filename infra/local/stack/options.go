@@ -45,5 +45,5 @@ func (o Options) logs() string      { return filepath.Join(o.Dir, "logs") }
 
 // say prints one line of progress.
 func (o Options) say(format string, values ...any) {
-	_, _ = fmt.Fprintf(o.Out, format+"\n", values...) // nobody reads: no reason to stop
+	_, _ = fmt.Fprintf(o.Out, format+"\n", values...) // a closed output is no reason to stop
 }

@@ -12,8 +12,9 @@ import (
 // profile is an AWS configuration file that makes every AWS client use the stack, regardless of this machine's own
 // configuration.
 //
-// The region is none of AWS's. In most of AWS's the first version of the AWS CLI takes SQS's endpoint from a list of
-// its own and ignores endpoint_url; and a request that leaves this machine by mistake reaches nobody.
+// The region does not exist at AWS, for two reasons. The first version of the AWS CLI takes SQS's endpoint from a
+// built-in list for most real regions, and ignores endpoint_url. And a request that leaves this machine by mistake
+// arrives nowhere.
 const profile = `# Written by the local stack; gone when it ends.
 [profile %s]
 region = %s
@@ -24,7 +25,7 @@ cli_binary_format = raw-in-base64-out
 cli_pager =
 `
 
-// writeProfile writes the configuration file beside the state file.
+// writeProfile writes the configuration file into the folder of the state file.
 func (s *Stack) writeProfile(context.Context) error {
 	s.AWSConfigFile = filepath.Join(s.options.Dir, "aws", "config")
 	if err := os.MkdirAll(filepath.Dir(s.AWSConfigFile), 0o750); err != nil {

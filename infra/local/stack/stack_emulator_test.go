@@ -122,7 +122,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// TestStack uses one stack for all that does not need one of its own.
+// TestStack uses one stack for all subtests that can share one.
 func TestStack(t *testing.T) {
 	s := start(t, checkout(t))
 	for name, test := range map[string]func(*testing.T, *Stack){

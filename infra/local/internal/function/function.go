@@ -1,8 +1,9 @@
 // Package function runs a compiled Lambda function on this machine as Lambda runs it on its own.
 //
-// It promises the Runtime API as aws-lambda-go speaks it, one invocation at a time per process, warm processes used
-// again, a process of its own for every concurrent invocation, the function's timeout enforced by killing, and an
-// environment without anything of this program's own. It never retries an invocation: its caller judges failures.
+// It promises the Runtime API as aws-lambda-go speaks it. Each process handles one invocation at a time, warm processes
+// are used again, and concurrent invocations never share a process. A process that exceeds the function's timeout is
+// killed. The function's environment has nothing of this program's own. The package never retries an invocation: its
+// caller judges failures.
 package function
 
 import (

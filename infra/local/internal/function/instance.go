@@ -88,7 +88,8 @@ func (in *instance) run(ctx context.Context, inv *invocation) (result Result, ha
 	return result, true, nil
 }
 
-// lost is the result of an invocation whose process ended; an answer given just before still counts.
+// lost is the result of an invocation after the end of its process. An answer that came just before the end still
+// counts.
 func (in *instance) lost(inv *invocation) Result {
 	select {
 	case result := <-inv.result:

@@ -28,7 +28,7 @@ type API struct {
 	Aliases   map[string][]string // of functions, by their deployed names
 	// Lifetime bounds invocations: Lambda does not stop one when its client leaves.
 	Lifetime context.Context
-	// Go runs work that nobody waits for.
+	// Go runs an asynchronous invocation.
 	Go func(func())
 	// Emulator answers everything but Invoke.
 	Emulator *url.URL
@@ -58,8 +58,8 @@ func (a *API) Handler() http.Handler {
 	})
 }
 
-// local reports whether a request names this machine as its host. A page whose own name resolves to loopback
-// names itself.
+// local reports whether a request names this machine as its host. A web page can give its own name the address of
+// loopback, but its requests still carry that name.
 func local(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {

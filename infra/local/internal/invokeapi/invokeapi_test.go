@@ -9,7 +9,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/local/internal/invokeapi"
 )
 
-// A page that a developer visits reaches loopback: by its address, or by a name of its own that resolves to it.
+// A web page in a developer's browser reaches loopback: by its address, or by the page's name if that resolves to it.
 func TestAPI_Handler_answersProgramsOfThisMachineOnly(t *testing.T) {
 	emulator := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
