@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// spent is what a tenant spent while others waited, so long after the beginning.
+// spent is time of processes that a tenant used while others waited, and its distance from the beginning.
 type spent struct{ at, time time.Duration }
 
 func TestSettings_Waited(t *testing.T) {
@@ -76,7 +76,8 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// Ten tenants share what one alone would take; an honest one takes less than each of them for as long.
+// Ten tenants together take as much as one would take alone, and are found. An honest tenant that takes less than each
+// of them for as long is not.
 func TestSettings_Waited_findsTenTogetherAndNoOther(t *testing.T) {
 	const processes, seconds = 200, 6
 	play := func(share float64) (slow bool) {

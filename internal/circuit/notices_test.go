@@ -13,7 +13,7 @@ var telling = func() Settings {
 	return s
 }()
 
-// owner hears of one endpoint what the bus has taken.
+// owner hears the notices about one endpoint that the bus has taken.
 type owner struct {
 	item  Item
 	facts Facts
@@ -26,7 +26,7 @@ func newOwner(i Item) owner {
 	return owner{item: i, now: epoch}
 }
 
-// run is what a run of release does about notices, a minute later; taken says that the bus takes them.
+// run plays the part of a run of release that concerns notices, a minute later. With taken, the bus takes them.
 func (o owner) run(taken bool) owner {
 	o.now = o.now.Add(time.Minute)
 	p := o.item.Plan(telling, o.facts, o.now)
@@ -142,7 +142,7 @@ func TestNotices_rememberADeadLetterForADay(t *testing.T) {
 	}
 }
 
-// What was noted before notices were switched off keeps no item; nor does anything that belongs to a deleted endpoint.
+// A note from the time before notices were switched off keeps no item. Nothing keeps the item of a deleted endpoint.
 func TestNotices_keepNoItemWhereNobodyIsTold(t *testing.T) {
 	i := Item{Version: 1, Death: Spell{At: epoch}, Outage: Spell{At: epoch}, Pause: Spell{At: epoch}}
 	if end := i.Empty(settings, Facts{}, epoch, epoch); end != Remove {

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	coldstart.Run("test", build)
 }
 
-// build makes a handler that shows what it was given.
+// build makes a handler that answers with its settings.
 func build(c config.Function[settings]) (lambda.Handler, error) {
 	if c.Settings.Limit > 100 {
 		return nil, errors.New("TEST_LIMIT must be at most 100")

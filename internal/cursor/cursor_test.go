@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What was handed out stays valid across releases.
+// Cursors of an earlier release stay valid.
 func TestMake_isTheSameInEveryRelease(t *testing.T) {
 	const want = "AIs_C3JeAh5pd2ViaG9va18x"
 	if got := Make("webhook_1", "acme", "active"); got != want {

@@ -162,7 +162,7 @@ func TestVault_keepsFormatVersion1(t *testing.T) {
 	}
 }
 
-// Whoever may write to the table can neither exchange parts nor change the record around them.
+// An attacker who may write to the table can neither exchange parts nor change the record around them.
 func TestVault_refusesAChangedRecord(t *testing.T) {
 	v, _ := newVault()
 	d := testDeath

@@ -12,7 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/signature"
 )
 
-// scripted answers every POST with the same response and keeps what it was sent.
+// scripted answers every POST with the same response and keeps the requests.
 type scripted struct {
 	response Response
 	posts    []Request

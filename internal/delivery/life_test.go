@@ -76,7 +76,7 @@ func TestDecodeLife_refuses(t *testing.T) {
 	}
 }
 
-// What is read has exactly one text: two functions never disagree about a life.
+// A life that can be read has exactly one text, so that two functions never disagree about a life.
 func FuzzDecodeLife(f *testing.F) {
 	for text := range lives {
 		f.Add(text)

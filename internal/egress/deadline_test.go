@@ -11,8 +11,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/receivers"
 )
 
-// A caller whose own deadline ended the exchange can tell: its context is over when Post returns, which
-// makes it nobody's fault but ours.
+// A caller can tell that the caller's own deadline ended the exchange: its context is over when Post returns. The
+// receiver is not to blame then.
 func TestClient_Post_showsWhoseDeadlineItWas(t *testing.T) {
 	ca := receivers.NewCA(t)
 	ended := make(chan struct{})

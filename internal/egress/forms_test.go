@@ -14,9 +14,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/receivers"
 )
 
-// forms are URLs as a tenant may write them, and what becomes of a POST to each where every
-// name resolves to 127.0.0.1. None sends a packet. Those that may be stored are names, of which only DNS
-// can tell where they lead, and it is asked at every dial instead.
+// forms are URLs as a tenant may write them, each with the result of a POST while every name resolves to 127.0.0.1.
+// None sends a packet. The URLs that may be stored have names. Only DNS can tell where a name leads, so Herald asks it
+// at every dial.
 var forms = map[string]struct {
 	want   delivery.Reason
 	stored bool
@@ -88,7 +88,7 @@ func TestClient_Post_refusesEveryFormOfAURL(t *testing.T) {
 	}
 }
 
-// TestMain names a proxy in the environment, which net/http reads once for a process. Nobody listens there.
+// TestMain names a proxy in the environment, which net/http reads once for a process. The proxy does not exist.
 func TestMain(m *testing.M) {
 	for _, name := range []string{"HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"} {
 		if os.Setenv(name, "http://127.0.0.1:1") != nil || os.Setenv(strings.ToLower(name), "http://127.0.0.1:1") != nil {

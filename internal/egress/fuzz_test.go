@@ -34,8 +34,8 @@ func (s *said) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// FuzzExchange reads any bytes, in two pieces, as an answer. What is kept must have ended exactly where
-// net/http, which sees nothing else, says that the answer ends, and must not contradict itself.
+// FuzzExchange reads any bytes, in two pieces, as an answer. net/http reads the same bytes. A connection may be kept
+// only if the answer ended exactly where net/http sees its end, and if the answer does not contradict itself.
 func FuzzExchange(f *testing.F) {
 	for _, seed := range []string{
 		"HTTP/1.1 204 No Content\r\n\r\n",
@@ -90,7 +90,7 @@ func FuzzExchange(f *testing.F) {
 // statusText is a status as HTTP has it: net/http takes signs, too.
 var statusText = regexp.MustCompile(`^[0-9]{3}( |$)`)
 
-// checkRead holds what was read to what came, and to net/http where that reads it.
+// checkRead compares the head with the bytes that came, and with the result of net/http where that can read them.
 func checkRead(t *testing.T, data []byte, h head, err error) {
 	t.Helper()
 	ended := bytes.HasSuffix(h.text, []byte("\n\n")) || bytes.HasSuffix(h.text, []byte("\n\r\n"))

@@ -24,7 +24,7 @@ var endings = map[receivers.End]struct {
 	receivers.ByDeadline: {limits{connect: time.Minute, attempt: 3 * time.Second}, 6 * time.Second},
 }
 
-// patience is how long a POST may be out before the test stops waiting to see what came of it.
+// patience is the time after which the test gives up a POST that has not ended.
 const patience = 25 * time.Second
 
 func TestClient_Post_survivesHostileReceivers(t *testing.T) {
@@ -72,7 +72,7 @@ func TestClient_Post_keepsTenantsOnOneHostApart(t *testing.T) {
 	}
 }
 
-// sharedHost starts a test of its own if the case's host serves a neighbour.
+// sharedHost starts a separate test if the case's host serves a neighbour.
 func sharedHost(t *testing.T, c receivers.Case, ca *receivers.CA) int {
 	t.Helper()
 	target := c.Start(t, ca)
@@ -108,7 +108,7 @@ func sharedHost(t *testing.T, c receivers.Case, ca *receivers.CA) int {
 	return 1
 }
 
-// cost is what a POST took; bytes are allocated, the receiver's side included.
+// cost is the time of a POST, and the bytes that were allocated for it, including the receiver's.
 type cost struct {
 	time  time.Duration
 	bytes uint64

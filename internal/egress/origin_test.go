@@ -6,8 +6,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// Owners' headers are sealed for a URL's origin: what is dialled, the name in the certificate and what the receiver
-// is told must be that origin, in whatever way the URL is written.
+// Owners' headers are sealed for a URL's origin. The dialled address, the name in the certificate and the Host header
+// must be of that origin, in whatever way the URL is written.
 func FuzzTarget_isTheOrigin(f *testing.F) {
 	for _, raw := range []string{
 		"https://a.example/h", "HTTPS://A.EXAMPLE.:0443/", "https://a.example:8443?q", "https://bücher.example/",

@@ -95,8 +95,8 @@ func TestParsePolicy_refuses(t *testing.T) {
 	}
 }
 
-// What meets loopback, link-local or AWS's own addresses, or may be translated into IPv4, however small or large, is
-// for the local stage.
+// A range may be allowed in the local stage only, whatever its size, if it meets loopback, link-local or AWS's own
+// addresses, or addresses that may be translated into IPv4. Other stages refuse it.
 func TestParsePolicy_reachesLoopbackInTheLocalStageOnly(t *testing.T) {
 	for _, cidr := range []string{
 		"127.0.0.1/32", "127.0.0.0/8", "0.0.0.0/0", "169.254.169.254/32", "168.0.0.0/7", "0.0.0.0/32", "::1/128", "::/0",

@@ -48,7 +48,7 @@ func TestPool_take_findsTheOneUsedLastOfItsKey(t *testing.T) {
 	}
 }
 
-// What is not given out is closed when the next is put back.
+// A connection that is too old stays in the pool, and is closed when the next one is put back.
 func TestPool_givesOutNoConnectionOfFiveMinutes(t *testing.T) {
 	for name, row := range map[string]struct {
 		age  time.Duration

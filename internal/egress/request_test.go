@@ -59,7 +59,7 @@ func TestClient_Post_writesExactlyTheRequest(t *testing.T) {
 	}
 }
 
-// What receivers.md says of TLS: Go's choice, which a later Go may change.
+// receivers.md lists these cipher suites. They are Go's choice, and a later Go may change it.
 func TestClient_Post_offersTheCipherSuitesThatAreDocumented(t *testing.T) {
 	ca := receivers.NewCA(t)
 	offered := make(chan []string, 1)
@@ -91,7 +91,7 @@ func TestClient_Post_offersTheCipherSuitesThatAreDocumented(t *testing.T) {
 	}
 }
 
-// Nothing is sent of what would say something else to a receiver than to us.
+// A field that a receiver could read differently from Herald is not sent.
 func TestClient_Post_refusesFieldsThatAreNoFields(t *testing.T) {
 	address, trapped := receivers.Trap(t, "127.0.0.1:0")
 	ca := receivers.NewCA(t)

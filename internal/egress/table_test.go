@@ -160,7 +160,7 @@ func check(policy egress.Policy, addr string) delivery.Reason {
 	return reasonOf(policy.Check(network, net.JoinHostPort(addr, "443")))
 }
 
-// reasonOf is what the refusal says; an error of any other kind is not a decision.
+// reasonOf is the reason of a refusal. An error of any other kind is not a decision.
 func reasonOf(err error) delivery.Reason {
 	var blocked *egress.Blocked
 	switch {

@@ -20,7 +20,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/urls"
 )
 
-// What may be stored is dialled, and what may not is refused without a look-up. Every dial ends at the policy.
+// A URL that may be stored is dialled. Any other is refused without a look-up. Every dial here ends at the policy.
 func TestClient_Post_agreesWithTheManagementAPIAboutRealURLs(t *testing.T) {
 	policy, err := egress.ParsePolicy(egress.Settings{DenyCIDRs: "0.0.0.0/0,::/0"})
 	if err != nil {

@@ -31,8 +31,8 @@ func TestHeader_checks(t *testing.T) {
 	}
 }
 
-// CGI, WSGI and what follows them hand headers on as variables. Their names have no case, and only letters, digits
-// and one separator. To such a receiver a header in another spelling is the reserved one.
+// CGI, WSGI and their successors hand headers on as variables. Names of variables have no case, and only letters,
+// digits and one separator. To such a receiver, a header in another spelling is the reserved one.
 func TestHeader_CheckName_refusesEverySpellingOfAReservedName(t *testing.T) {
 	spell := func(t *rapid.T, name string) string {
 		separators := rapid.SampledFrom([]string{"-", "_", ".", "~", "!", "|"})

@@ -12,7 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/urls"
 )
 
-// Hosts and URLs that exist are accepted, and what cannot be delivered to is refused.
+// Real hosts and URLs are accepted. Those that Herald cannot deliver to are refused.
 func TestURLPolicy_Normalise_takesWhatRealPlatformsGiveOut(t *testing.T) {
 	for _, row := range urls.Table(t) {
 		got, err := policy.Normalise(row.URL)
@@ -22,7 +22,7 @@ func TestURLPolicy_Normalise_takesWhatRealPlatformsGiveOut(t *testing.T) {
 	}
 }
 
-// What is stored means what was written, piece by piece.
+// A stored URL means the same as the written one, piece by piece.
 func TestURLPolicy_Normalise_escapesAndDecodesNothing(t *testing.T) {
 	draw := urls.Draw("example.com")
 	rapid.Check(t, func(t *rapid.T) {
@@ -60,8 +60,8 @@ type reporter interface {
 	Errorf(format string, args ...any)
 }
 
-// checkMeaning fails where the decoded parts of what is stored are not those of what was given, or where what was
-// escaped is written in another way.
+// checkMeaning fails if a decoded part of the stored URL differs from that of the given one, or if an escaped character
+// is written in another way.
 func checkMeaning(t reporter, raw, stored string) {
 	t.Helper()
 	givenPath, givenQuery := pathAndQuery(raw)

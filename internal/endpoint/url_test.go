@@ -153,7 +153,7 @@ func TestURLPolicy_widensAddressesAndPortsButNeverForms(t *testing.T) {
 	refuses(t, wide, errPort, "https://127.0.0.1:1023")
 }
 
-// FuzzNormalise checks that what is stored is stable, plain and of an allowed form.
+// FuzzNormalise checks that a stored URL is stable, plain and of an allowed form.
 func FuzzNormalise(f *testing.F) {
 	for _, seed := range []string{
 		"https://example.com/hooks?a=1", "https://bücher.example", "https://127。0。0。1/", "https://[::ffff:7f00:1]/",

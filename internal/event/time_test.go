@@ -68,7 +68,7 @@ func TestDecode_takesEveryFormOfRFC3339(t *testing.T) {
 	}
 }
 
-// What the grammar of RFC 3339 makes of a moment is that moment, in whatever case, fraction and offset.
+// A moment keeps its meaning under the grammar of RFC 3339, in whatever case, fraction and offset.
 func TestDecode_readsBackEveryMoment(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := time.Unix(rapid.Int64Range(-60_000_000_000, 250_000_000_000).Draw(t, "second"), 0)

@@ -39,7 +39,7 @@ func TestDataKeys_Unwrap_needsTheContextAndTheKey(t *testing.T) {
 		}
 	}
 	other := keyring.NewVault(client, testkit.Key(t, cfg)).Keys
-	if _, err := other.Unwrap(t.Context(), encryption, wrapped); err == nil { // the emulator refuses in words of its own
+	if _, err := other.Unwrap(t.Context(), encryption, wrapped); err == nil { // the emulator's error differs from KMS's
 		t.Error("unwrapped under another KMS key")
 	}
 }

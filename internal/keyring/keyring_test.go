@@ -20,7 +20,7 @@ import (
 
 var errAWS = errors.New("ThrottlingException")
 
-// call is what KMS was asked for.
+// call is one request to KMS.
 type call struct {
 	Action, Key string
 	Context     map[string]string
@@ -131,7 +131,8 @@ func TestSecrets_Open_tellsTwoSecretsOfOneVersionApart(t *testing.T) {
 	}
 }
 
-// What one id's sealed bytes were opened as is no answer for another id, however the two are written in a row.
+// The cache must not answer for another id with the same sealed bytes, even where two ids read the same when their
+// parts are written in a row.
 func TestSecrets_Open_asksKMSForEachIDWithTheSameBytes(t *testing.T) {
 	client := &fakeKMS{}
 	secrets := NewSecrets(client, "key")

@@ -8,7 +8,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/job"
 )
 
-// What operators type in place of a reason finds its name, and never nothing.
+// A suggestion takes an operator's wrong word for the reason that was meant, where there is one.
 func TestCheckSelection_suggestsTheReasonThatWasMeant(t *testing.T) {
 	for given, want := range map[string]string{
 		"htp_5xx": "http_5xx", "http_500": "http_5xx", "HTTP_5XX": "http_5xx", "http_503": "http_5xx", "503": "http_5xx",

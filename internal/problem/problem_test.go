@@ -37,7 +37,7 @@ func TestError_Document_ofEveryCode(t *testing.T) {
 	}
 }
 
-// document is what a program reads of a problem beside its type and title.
+// document has the members of a problem that a program reads, except its type and title.
 func document(t *testing.T, e *problem.Error) string {
 	t.Helper()
 	got := jsontext.Value(e.Document("r"))

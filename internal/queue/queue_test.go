@@ -37,7 +37,7 @@ func full() delivery.Message {
 		}}
 }
 
-// received is what Lambda makes of a sent message.
+// received is the sent message as Lambda delivers it.
 func received(m delivery.Message) events.SQSMessage {
 	return events.SQSMessage{Body: string(m.Body), MessageAttributes: sqsevent.Attributes(Attributes(m))}
 }
@@ -124,7 +124,7 @@ func set(r *events.SQSMessage, name, value string) {
 	*r = sqsevent.With(*r, name, value)
 }
 
-// fakeSQS does and answers what it is told, by body or by receipt handle.
+// fakeSQS keeps the calls, and answers them as told: by body or by receipt handle.
 type fakeSQS struct {
 	calls [][]string
 	waits map[string]int32    // of changes that were done

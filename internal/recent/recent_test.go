@@ -46,7 +46,7 @@ func held(m *Memory[int, int]) (pairs []pair) {
 	return pairs
 }
 
-// Whatever is put, got and deleted in whatever order: the memory holds what the list does.
+// The memory holds the same as a plain list after any puts, gets and deletes in any order.
 func TestMemory_holdsWhatWasUsedLast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		bound := rapid.IntRange(1, 6).Draw(t, "bound")

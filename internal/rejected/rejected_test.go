@@ -19,7 +19,7 @@ import (
 
 var errAWS = errors.New("AccessDenied")
 
-// fakeSQS hands out the messages it holds and remembers what it was asked for.
+// fakeSQS hands out the messages it holds and remembers the requests.
 type fakeSQS struct {
 	messages []types.Message
 	err      error

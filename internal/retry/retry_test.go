@@ -12,7 +12,7 @@ import (
 
 var production = Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
 
-// limit is Cap in a figure of its own: a Cap that moves fails here.
+// limit repeats Cap as a figure, so that a change of Cap fails here.
 const limit = 43_000 * time.Second
 
 func TestSchedule_Wait_properties(t *testing.T) {
@@ -54,7 +54,7 @@ func TestSchedule_Wait_properties(t *testing.T) {
 	}
 }
 
-// What SQS allows, in figures of its own.
+// The figures are SQS's limits, written out once more.
 func TestLimits_areThoseOfSQS(t *testing.T) {
 	want := map[string]time.Duration{"Cap": limit, "MaxDelay": 15 * time.Minute}
 	if diff := cmp.Diff(want, map[string]time.Duration{"Cap": Cap, "MaxDelay": MaxDelay}); diff != "" {

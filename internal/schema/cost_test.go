@@ -140,7 +140,8 @@ func BenchmarkSchema_Check_worst(b *testing.B) {
 	}
 }
 
-// processor is the time that the process has had, in nanoseconds. Unlike a clock it does not see what others do.
+// processor is the time of a processor that this process has used, in nanoseconds. Unlike a clock, it does not count
+// the work of other processes.
 func processor(tb testing.TB) int64 {
 	tb.Helper()
 	var used syscall.Rusage
@@ -163,7 +164,8 @@ func TestSchema_Worst_boundsEveryCheck(t *testing.T) {
 	}
 }
 
-// A pattern looks at what is before the first character and after the last one, too: an empty text is no gift.
+// A pattern also looks at the places before the first character and after the last one, so an empty text costs steps,
+// too.
 func TestPattern_takesItsStepsAtEveryPlaceOfAText(t *testing.T) {
 	const form = "(x?){1,500}$"
 	p, err := newPattern(form, "/pattern")
@@ -200,7 +202,7 @@ func TestPattern_takesItsStepsAtEveryPlaceOfAText(t *testing.T) {
 	}
 }
 
-// Half of what a check costs stops it.
+// A check that costs more than its limit stops there.
 func TestSchema_Check_stopsAtItsLimit(t *testing.T) {
 	for name, row := range hostile() {
 		s, err := Compile(row.schema)

@@ -67,7 +67,8 @@ func TestCheckImported_refusesWhatIsNoKeyAndDoesNotQuoteIt(t *testing.T) {
 	}
 }
 
-// Every encoding of random bytes, from a seed of a good generator: rapid's own bytes prefer what is special.
+// Random bytes are accepted in every encoding. They come from a seeded generator, because rapid's own bytes prefer
+// special values.
 func TestCheckImported_takesWhateverIsRandom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := sha256.Sum256(binary.LittleEndian.AppendUint64(nil, rapid.Uint64().Draw(t, "seed")))
@@ -94,7 +95,7 @@ func TestCheckImported_takesWhateverIsRandom(t *testing.T) {
 	})
 }
 
-// What repeats itself, or counts, in whatever length.
+// A secret of any length is refused if it repeats itself or counts.
 func TestCheckImported_refusesWhatAnyoneWouldTry(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		length := rapid.IntRange(16, 200).Draw(t, "length")

@@ -79,7 +79,7 @@ func (w *rig) open(t *testing.T, id string) deadletter.Opened {
 	return opened
 }
 
-// contents are what opens of a dead letter. Lives are the replays that died.
+// contents are the opened parts of a dead letter. Lives are the replays that died.
 type contents struct {
 	Body       string
 	Attributes map[string]string
@@ -191,7 +191,7 @@ func TestHandler_Process_recordsEachLifeOnce(t *testing.T) {
 	}
 }
 
-// Only sealed, such a message is kept: replay refuses what is unreadable, and its seal says that it is.
+// An unreadable message is kept, but only sealed. Its seal says that it is unreadable, and replay refuses it.
 func TestHandler_Process_keepsUnreadableMessagesWhole(t *testing.T) {
 	future := sqsevent.With(message(0), "version", "7")
 	future.MessageAttributes["blob"] = events.SQSMessageAttribute{BinaryValue: []byte{0, 1}, DataType: "Binary"}
@@ -261,7 +261,7 @@ func TestHandler_Process_countsADeathOnceIfItsStateWasNotWritten(t *testing.T) {
 	}
 }
 
-// SQS moves a test here if deliver crashes on it: nobody would miss or replay it.
+// SQS moves a test to this queue if deliver crashes on it. No owner would miss or replay a test.
 func TestHandler_Process_keepsNoTest(t *testing.T) {
 	w := newRig()
 	body := `{"type":"` + delivery.TestType + `","data":{}}`
@@ -278,7 +278,8 @@ func TestHandler_Process_keepsNoTest(t *testing.T) {
 	}
 }
 
-// A death that could not be noted is a fault that keeps no message on the queue; what cannot be read is of no owner.
+// A death that could not be noted is a fault, but keeps no message on the queue. An unreadable message has no owner to
+// tell.
 func TestHandler_Process_notesDeathsForOwners(t *testing.T) {
 	w := newRig()
 	w.Notices = w.aws.Process("deadletter").Circuits()

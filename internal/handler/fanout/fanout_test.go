@@ -321,7 +321,7 @@ func kept(r events.SQSMessage, id, reason string) queue.Outgoing {
 	}}
 }
 
-// What the alarm watches: arrivals on EventsDeadLetterQueue, by either way.
+// The alarm watches this count: arrivals on EventsDeadLetterQueue, by either way.
 func TestHandler_Process_countsWhatGoesToEventsDeadLetterQueue(t *testing.T) {
 	good, bad := message("e", "t", "user.deleted"), message("b", "t", "user.exploded")
 	cursed := message("c", "bad", "user.deleted")
@@ -413,7 +413,7 @@ func TestHandler_report_logsTheEventsOfTheSampleAndWhatWentWrong(t *testing.T) {
 	}
 }
 
-// A slow tenant's deliveries go to SlowQueue at once: the lane costs nobody a hop.
+// A slow tenant's deliveries go to SlowQueue at once. Deliveries of other tenants take no detour.
 func TestHandler_Process_sendsSlowTenantsDeliveriesToSlowQueue(t *testing.T) {
 	r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 2, "*"), "u": endpoints("u", 1, "*")})
 	r.aws.Slow["t"], r.aws.Slow["u"] = epoch.Add(6*time.Hour), epoch.Add(time.Minute)

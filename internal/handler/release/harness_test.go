@@ -371,7 +371,7 @@ func (a *account) known(id string) {
 	}
 }
 
-// store stores the circuit of an endpoint, whose state begins now, with a lease.
+// store stores the circuit of an endpoint with a lease. The circuit's state begins now.
 func (a *account) store(id string, state circuit.State, change ...func(*circuit.Item)) {
 	now := time.Now()
 	i := circuit.Item{

@@ -121,8 +121,8 @@ func TestRun_doesWhatAnOperatorOrders(t *testing.T) {
 	})
 }
 
-// An endpoint whose messages are taken slowly does not hold up another in the same recovery, and where there
-// are more than are read at once, nothing is sent twice.
+// An endpoint with a slow queue does not hold up another endpoint in the same recovery. Nothing is sent twice, although
+// there are more endpoints than are read at once.
 func TestRun_recoversEndpointsSideBySide(t *testing.T) {
 	inAccount(t, func(a *account) {
 		a.latency = 10 * time.Millisecond

@@ -238,7 +238,7 @@ func TestRun_asksAQueueAgainThatRefusedOnce(t *testing.T) {
 	})
 }
 
-// Tenants whose parts of a table are throttled keep back no other tenant's deliveries, however many their own are.
+// A tenant with a throttled part of the table keeps back no other tenant's deliveries, however many deliveries it has.
 func TestRun_goesOnBehindTenantsThatCannotBeRead(t *testing.T) {
 	isOver := func(i *backlog.Item) { i.Held, i.DueAt = true, time.Now() }
 	inAccounts(t, map[string]struct {
@@ -278,7 +278,7 @@ func TestRun_goesOnBehindTenantsThatCannotBeRead(t *testing.T) {
 	})
 }
 
-// An endpoint whose row cannot be read is asked for once by each shard of the index, however much of it is over.
+// An endpoint with an unreadable row is asked for once by each shard of the index, however many of its items are over.
 func TestRun_leavesAnEndpointAloneThatCannotBeRead(t *testing.T) {
 	inAccount(t, func(a *account) {
 		a.held(hook, 2000, func(i *backlog.Item) { i.DueAt = time.Now() })

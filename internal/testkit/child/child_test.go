@@ -14,7 +14,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/child"
 )
 
-// gone waits until the process id is nobody's.
+// gone waits until no process has the id.
 func gone(t *testing.T, pid int) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH); {
@@ -106,7 +106,7 @@ func number(t *testing.T, text string) int {
 	return n
 }
 
-// lines passes on what a process prints.
+// lines passes on the output of a process, line by line.
 type lines chan string
 
 func (l lines) Write(p []byte) (int, error) {

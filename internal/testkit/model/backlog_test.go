@@ -70,7 +70,7 @@ func TestBacklog_Due_goesOnBehindAPage(t *testing.T) {
 	})
 }
 
-// The index hears Lag later of what is put, put back and deleted; a read by key sees it at once.
+// The index hears of a put, a put-back and a deletion only after Lag. A read by key sees each at once.
 func TestBacklog_Due_hearsLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBacklog()

@@ -15,7 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/storetest"
 )
 
-// meddler is a mutant whose tables change before, or after, each call that has the prefix.
+// meddler is a mutant. Its tables change before, or after, each call that has the prefix.
 func meddler(after bool, prefix string, change func(m *Model)) mutant {
 	return func(b storetest.Backend, m *Model) storetest.Backend {
 		m.meddle = func(call string, isAfter bool) {
@@ -147,7 +147,8 @@ func (e endpointsLike) List(ctx context.Context, tenantID string) ([]endpoint.En
 	return all, err
 }
 
-// Mark stores what change has made, whatever it says, as the model did.
+// Mark stores the marks that change has made even if change says that there is nothing to store. The model once did
+// that.
 func (e endpointsLike) Mark(
 	ctx context.Context, key dynamo.EndpointKey, change func(*endpoint.Marks) bool,
 ) (bool, endpoint.Marks, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
 
-// EventsDeadLetterQueue of the model does as its operators' access is promised: what was received is hidden until it is
+// EventsDeadLetterQueue of the model behaves as its operators are promised: a received message is hidden until it is
 // restored or its time is over, and an empty answer takes a second.
 func TestPolled_isTheQueueOfRejectedEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

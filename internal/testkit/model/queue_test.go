@@ -119,7 +119,7 @@ func TestQueue_Duplicate(t *testing.T) {
 func TestQueue_Receive_favoursTheGroupWithTheFewestInFlight(t *testing.T) {
 	for name, c := range map[string]struct {
 		fair  bool
-		first string // beside ten messages of a in flight: of thirty of a, ten of b and two of c
+		first string // the first ten received of thirty of a, ten of b and two of c, while ten of a are in flight
 		again string // after those ten were deleted
 	}{
 		"in the order of sends": {false, "aaaaaaaaaa", "aaaaaaaaaa"},
