@@ -10,22 +10,21 @@ import (
 	"github.com/herald-webhooks/herald/internal/apikey"
 )
 
-// APIKeys keeps the records of API keys. A revoked key is kept, so that it can be told
-// from one that never was.
+// APIKeys keeps the records of API keys. A revoked key is kept, so that it can be told apart from an unknown one.
 type APIKeys struct{ table }
 
 // NewAPIKeys returns the store on a table.
 func NewAPIKeys(client *dynamodb.Client, name string) *APIKeys { return &APIKeys{table{client, name}} }
 
-// Get returns the key, strongly consistent: revocation holds for the next request. It is the
-// one read without a tenant, since it tells who the tenant is.
+// Get returns the key by a strongly consistent read, so that a revocation holds for the next request. Every other read
+// of the package names a tenant. This read finds out which tenant calls.
 func (s *APIKeys) Get(ctx context.Context, keyID string) (key apikey.Key, found bool, err error) {
 	return get[apikey.Key](ctx, s.table, attributes{"key_id": str(keyID)})
 }
 
-// Put stores a new key. An id that is taken is an error.
+// Put stores a new key. It is an error if another key has the id.
 func (s *APIKeys) Put(ctx context.Context, key apikey.Key) error {
-	_, stored, err := s.put(ctx, key, write{condition: "attribute_not_exists(key_id)"})
+	_, stored, err := s.put(ctx, key, condition{holds: "attribute_not_exists(key_id)"})
 	if err == nil && !stored {
 		err = errKeyTaken
 	}
@@ -34,26 +33,27 @@ func (s *APIKeys) Put(ctx context.Context, key apikey.Key) error {
 
 var errKeyTaken = errors.New("API key: the id is taken")
 
-// Spend counts units against the key's budget of the minute, and stamps the key once a minute as used. It
-// returns the key as it is then; spent is false where the budget does not allow the units. was is the key as it
-// was seen last: it tells whether the minute has begun for it, which saves a call. Every attribute that is named
-// is one that the function webhooks may write: the caller looks at the hash and at the revocation. A call whose answer
-// was lost may count twice.
+// Spend counts units against the key's budget of the minute. Once a minute it also notes that the key was used. It
+// returns the key after the change. If the budget does not allow the units, spent is false.
+//
+// was is the last known state of the key. It shows whether the key's minute has begun, which saves a call. The function
+// webhooks may write each attribute in the expressions. The caller checks the hash and the revocation. If the answer to
+// a call is lost, the units may be counted twice.
 func (s *APIKeys) Spend(
 	ctx context.Context, was apikey.Key, units, budget int, now time.Time,
 ) (key apikey.Key, spent bool, err error) {
 	minute := apikey.Minute(now)
 	for range spendTries {
-		w := write{
+		u := update{
 			expression: "SET spent = spent + :units", condition: "spent_minute >= :minute AND spent <= :most",
 			values: given{":minute": minute, ":units": units, ":most": budget - units},
 		}
 		if was.SpentMinute < minute {
-			w.expression = "SET spent = :units, spent_minute = :minute, last_used_at = :now"
-			w.condition = "attribute_exists(key_id) AND (attribute_not_exists(spent_minute) OR spent_minute < :minute)"
-			w.values = given{":minute": minute, ":units": units, ":now": now}
+			u.expression = "SET spent = :units, spent_minute = :minute, last_used_at = :now"
+			u.condition = "attribute_exists(key_id) AND (attribute_not_exists(spent_minute) OR spent_minute < :minute)"
+			u.values = given{":minute": minute, ":units": units, ":now": now}
 		}
-		key, spent, err := update[apikey.Key](ctx, s.table, attributes{"key_id": str(was.ID)}, w)
+		key, spent, err := updateAs[apikey.Key](ctx, s.table, attributes{"key_id": str(was.ID)}, u)
 		if err != nil || spent {
 			return key, spent, err
 		}
@@ -65,11 +65,12 @@ func (s *APIKeys) Spend(
 	return key, false, s.wrap(ErrBusy)
 }
 
-// spendTries is enough for a minute that begins, and for another process that began it first.
+// spendTries bounds the calls of Spend. A second call is needed if the minute has ended, and a third if another process
+// was first to begin the new minute.
 const spendTries = 3
 
-// ListByTenant returns a page of the tenant's keys, newest first, revoked ones included. The
-// index trails the table by moments. next is "" after the last page.
+// ListByTenant returns a page of the tenant's keys, the newest first. Revoked keys are included. The index is a moment
+// behind the table. next is "" after the last page.
 func (s *APIKeys) ListByTenant(
 	ctx context.Context, tenantID string, limit int, cursor string,
 ) (keys []apikey.Key, next string, err error) {
@@ -84,12 +85,12 @@ func (s *APIKeys) ListByTenant(
 	return keys, next, err
 }
 
-// Revoke ends the tenant's key at now and returns it; found is false when the tenant has no
-// such key. A key revoked before keeps its first time.
+// Revoke ends the tenant's key at now and returns it. found is false if the tenant has no such key. A key that was
+// revoked before keeps the first time.
 func (s *APIKeys) Revoke(
 	ctx context.Context, tenantID, keyID string, now time.Time,
 ) (key apikey.Key, found bool, err error) {
-	return update[apikey.Key](ctx, s.table, attributes{"key_id": str(keyID)}, write{
+	return updateAs[apikey.Key](ctx, s.table, attributes{"key_id": str(keyID)}, update{
 		expression: "SET revoked_at = if_not_exists(revoked_at, :now)", condition: "tenant_id = :tenant",
 		values: given{":tenant": tenantID, ":now": now},
 	})

@@ -15,11 +15,13 @@ type attributes = map[string]types.AttributeValue
 
 func str(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
+// encoder writes times as text, and leaves out zero times.
 var encoder = attributevalue.NewEncoder(func(o *attributevalue.EncoderOptions) {
 	o.EncodeTime = func(t time.Time) (types.AttributeValue, error) { return str(t.UTC().Format(timeFormat)), nil }
 	o.OmitEmptyTime = true
 })
 
+// decoder reads the times of encoder.
 var decoder = attributevalue.NewDecoder(func(o *attributevalue.DecoderOptions) {
 	o.DecodeTime.S = func(text string) (time.Time, error) { return time.Parse(timeFormat, text) }
 })
@@ -63,7 +65,7 @@ func unmarshal(item attributes, v any) error {
 	return decoder.Decode(&types.AttributeValueMemberM{Value: item}, v)
 }
 
-// given are the values of an expression, by placeholder.
+// given are the values for the placeholders of expressions.
 type given map[string]any
 
 // encoded returns the values as attributes. A value that cannot be encoded is left out: DynamoDB then refuses the call,
@@ -83,8 +85,7 @@ func (g given) encoded() attributes {
 	return all
 }
 
-// A reader returns the zero value for an attribute that is missing or of another type.
-
+// getStr returns a text, or "" if the attribute is missing or has another type.
 func getStr(item attributes, name string) string {
 	if v, ok := item[name].(*types.AttributeValueMemberS); ok {
 		return v.Value
@@ -92,6 +93,7 @@ func getStr(item attributes, name string) string {
 	return ""
 }
 
+// read returns an attribute's value, or the zero value if the attribute is missing or has another type.
 func read[T any](item attributes, name string) T {
 	var v, none T
 	if err := decoder.Decode(item[name], &v); err != nil {

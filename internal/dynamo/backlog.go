@@ -15,59 +15,68 @@ import (
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
-// Backlog keeps the deliveries that wait for long. An item that was stored stays until it is
-// deleted by its own key: no other write removes or replaces it, and none expires.
+// Backlog keeps the deliveries with long waits. A stored item stays until Delete is called with its key. No other write
+// removes or replaces an item, and no item expires.
 type Backlog struct{ table }
 
 // NewBacklog returns the store on a table.
 func NewBacklog(client *dynamodb.Client, name string) *Backlog { return &Backlog{table{client, name}} }
 
 const (
-	putsAtOnce     = 10
-	deletesAtOnce  = 16
-	backlogVersion = 1                               // the form of an item; one of another is of a later release
-	maxCounted     = 1000                            // of an endpoint's items
-	maxPerShard    = 2 * maxCounted / backlog.Shards // deliveries spread evenly
+	// putsAtOnce and deletesAtOnce bound the concurrent calls for one batch.
+	putsAtOnce    = 10
+	deletesAtOnce = 16
+
+	// backlogVersion is the version of an item's format. A later release wrote any item with another version.
+	backlogVersion = 1
+
+	// maxCounted bounds the items of an endpoint that are counted. Deliveries spread evenly over the shards, so that
+	// maxPerShard, twice a shard's share, is enough of each.
+	maxCounted  = 1000
+	maxPerShard = 2 * maxCounted / backlog.Shards
 )
 
-// Put stores each item by a PutItem, which needs no right to delete. The answer has one error per item,
-// nil where it is stored; an item that is not known to be stored has an error.
+// Put stores each item by a PutItem, which needs no right to delete. It returns one error per item. The error is nil
+// only if the item is known to be stored.
 func (b *Backlog) Put(ctx context.Context, items []backlog.Item) []error {
 	return parallel.Each(len(items), putsAtOnce, func(n int) error {
-		_, _, err := b.put(ctx, backlogRowOf(items[n]), write{})
+		_, _, err := b.put(ctx, backlogRowOf(items[n]), condition{})
 		return err
 	})
 }
 
-// Delete removes the items with the keys, with one error per key. One that is gone already is no error.
+// Delete removes the items with the keys. It returns one error per key. A missing item is no error.
 func (b *Backlog) Delete(ctx context.Context, keys []backlog.Key) []error {
 	return parallel.Each(len(keys), deletesAtOnce, func(n int) error {
-		_, err := b.deleteItem(ctx, backlogKey(keys[n]), write{})
+		_, err := b.deleteItem(ctx, backlogKey(keys[n]), condition{})
 		return err
 	})
 }
 
-// PutBack stores that an item waits until its DueAt for its schedule, and no longer for its endpoint.
-// found is false when it is not there any more: nothing is made.
+// PutBack changes an item that waits for its endpoint: from now on the item waits for its schedule, until its DueAt.
+// found is false if the item is gone. PutBack never makes an item.
 func (b *Backlog) PutBack(ctx context.Context, item backlog.Item) (found bool, err error) {
-	_, found, err = b.updateItem(ctx, backlogKey(item.Key), write{
+	_, found, err = b.updateItem(ctx, backlogKey(item.Key), update{
 		expression: "SET due_at = :due, held = :held", condition: "attribute_exists(endpoint_shard)",
 		values: given{":due": item.DueAt, ":held": false},
 	})
 	return found, err
 }
 
-// backlogRow does not repeat the key: endpoint, delivery, created_at and replay. Most items then fit one
-// write unit.
+// backlogRow is an item as it is stored. Endpoint, delivery, created_at and replay are parts of its key and not
+// repeated, so that most items fit one write unit.
 type backlogRow struct {
-	Shard      string    `dynamodbav:"endpoint_shard"`
-	Position   string    `dynamodbav:"position"`
-	Version    int       `dynamodbav:"version"`
-	TenantID   string    `dynamodbav:"tenant_id"`
-	EventID    string    `dynamodbav:"event_id"`
-	Attempts   int       `dynamodbav:"attempts"`
-	Life       string    `dynamodbav:"life"`
-	Body       []byte    `dynamodbav:"body"` // binary: byte for byte
+	Shard    string `dynamodbav:"endpoint_shard"`
+	Position string `dynamodbav:"position"`
+	Version  int    `dynamodbav:"version"`
+	TenantID string `dynamodbav:"tenant_id"`
+	EventID  string `dynamodbav:"event_id"`
+	Attempts int    `dynamodbav:"attempts"`
+	Life     string `dynamodbav:"life"`
+
+	// Body is binary, since the receiver gets the published data byte for byte.
+	Body []byte `dynamodbav:"body"`
+
 	StoredAt   time.Time `dynamodbav:"stored_at"`
 	DueAt      time.Time `dynamodbav:"due_at"`
 	DueShard   string    `dynamodbav:"due_shard"`
@@ -76,7 +85,7 @@ type backlogRow struct {
 	NotBefore  time.Time `dynamodbav:"not_before,omitempty"`
 }
 
-// shardName is the partition of a shard of what has the name: an endpoint, or a list.
+// shardName is the partition of a shard. of is the name of an endpoint or of a list.
 func shardName(of string, shard int) string { return of + "#" + strconv.Itoa(shard) }
 
 func backlogKey(k backlog.Key) attributes {
@@ -122,7 +131,10 @@ func backlogItemOf(item attributes) (backlog.Item, error) {
 		return backlog.Item{}, err
 	}
 	key := backlogKeyOf(item)
-	ref.TenantID, ref.EndpointID, ref.EventID, ref.OccurredAt = row.TenantID, key.EndpointID, row.EventID, row.OccurredAt
+	ref.TenantID = row.TenantID
+	ref.EndpointID = key.EndpointID
+	ref.EventID = row.EventID
+	ref.OccurredAt = row.OccurredAt
 	return backlog.Item{
 		Key:      key,
 		Message:  delivery.Message{Ref: ref, Attempts: row.Attempts, Life: life, Body: row.Body},
@@ -130,13 +142,18 @@ func backlogItemOf(item attributes) (backlog.Item, error) {
 	}, nil
 }
 
-// Page is the result of one call. Items that this release cannot read, because a later one wrote them,
-// are named and otherwise left alone.
+// Page is the result of one call.
 type Page struct {
-	Items      []backlog.Item
+	Items []backlog.Item
+
+	// Unreadable are the items that a later release wrote. This release leaves them alone.
 	Unreadable []backlog.Key
-	Unread     []backlog.Key // of BatchGet alone, with an error: their partitions may be throttled
-	Next       string        // where the next page begins; "" after the last
+
+	// Unread are the keys that BatchGet could not read, as when their partitions were throttled.
+	Unread []backlog.Key
+
+	// Next is the position behind which the next page begins; "" after the last page.
+	Next string
 }
 
 func (p *Page) add(item attributes) {
@@ -148,9 +165,9 @@ func (p *Page) add(item attributes) {
 	p.Items = append(p.Items, i)
 }
 
-// ReadShard returns the items of an endpoint's shard behind a position, the oldest deliveries first, strongly
-// consistent: "" begins with the oldest, backlog.Before(t) with the deliveries created at t. A page has at most limit
-// items and 1 MB.
+// ReadShard returns the items of an endpoint's shard behind a position, the oldest deliveries first. The position ""
+// begins with the oldest delivery, and backlog.Before(t) with the deliveries created at t. The read is strongly
+// consistent. A page has at most limit items and 1 MB.
 func (b *Backlog) ReadShard(ctx context.Context, endpointID string, shard int, after string, limit int) (Page, error) {
 	q := query{
 		condition: "endpoint_shard = :shard", values: given{":shard": shardName(endpointID, shard)}, limit: limit,
@@ -177,9 +194,9 @@ type Due struct {
 	DueAt    time.Time
 }
 
-// Due returns the keys of the items of one due-shard that are due until then, earliest first, at most
-// limit a page; next is "" after the last one. The index is a little behind the table: an
-// item may be missing, or named that is gone or was given another time.
+// Due returns the keys of the items of one due-shard that are due until then, the earliest first. A page has at most
+// limit keys. next is "" after the last page. The index is a little behind the table. An item may be missing from it,
+// be gone already, or have another time by now.
 func (b *Backlog) Due(
 	ctx context.Context, dueShard int, until time.Time, limit int, cursor string,
 ) (due []Due, next string, err error) {
@@ -195,8 +212,8 @@ func (b *Backlog) Due(
 	return due, next, err
 }
 
-// BatchGet returns the items with the given keys, strongly consistent, in no order; missing ones are left out. With an
-// error, it returns the ones that it could read.
+// BatchGet returns the items with the given keys in no order. Missing items are left out. The reads are strongly
+// consistent. With an error, BatchGet returns the items that it could read.
 func (b *Backlog) BatchGet(ctx context.Context, keys []backlog.Key) (Page, error) {
 	var page Page
 	seen := make(map[backlog.Key]bool, len(keys))
@@ -214,16 +231,23 @@ func (b *Backlog) BatchGet(ctx context.Context, keys []backlog.Key) (Page, error
 	return page, err
 }
 
-// Waiting is how much waits for one endpoint.
+// Waiting counts the items of one endpoint.
 type Waiting struct {
-	Items  int       // at most 1,000
-	Held   int       // of them, for the endpoint and not for their schedule
-	More   bool      // there are more than counted
-	Oldest time.Time // created_at of the oldest delivery; zero when nothing waits
+	// Items is at most 1,000.
+	Items int
+
+	// Held is the number of the items that wait for the endpoint. The others wait for their schedule.
+	Held int
+
+	// More says that the endpoint has more items than were counted.
+	More bool
+
+	// Oldest is created_at of the oldest delivery; zero without items.
+	Oldest time.Time
 }
 
-// Count counts the endpoint's items, up to 1,000, by one small Query a shard. It is for people and not
-// strongly consistent.
+// Count counts the endpoint's items, up to 1,000, by one small Query a shard. People read the result, so the reads are
+// eventually consistent.
 func (b *Backlog) Count(ctx context.Context, endpointID string) (Waiting, error) {
 	var w Waiting
 	for shard := range backlog.Shards {
@@ -257,17 +281,26 @@ func (w *Waiting) count(item attributes) {
 	}
 }
 
-// Total is how much waits for all endpoints together.
+// Total counts the items of all endpoints together.
 type Total struct {
-	Items   int                // counted: at least so many
-	Held    int                // of them, for their endpoints and not for their schedules
-	More    bool               // there are more than counted
-	NextDue time.Time          // of the item that is due first; zero when nothing waits
-	By      map[string]Waiting // the same by endpoint: exact unless there are more
+	// Items is the number of counted items: a lower bound if More is set.
+	Items int
+
+	// Held is the number of the items that wait for their endpoints. The others wait for their schedules.
+	Held int
+
+	// More says that there are more items than were counted.
+	More bool
+
+	// NextDue is the earliest due time of an item; zero without items.
+	NextDue time.Time
+
+	// By has the counts of each endpoint. They are exact unless More is set.
+	By map[string]Waiting
 }
 
-// Total counts all items, up to perShard of each of the 16 parts of the index by due time, which is a
-// little behind the table.
+// Total counts all items, up to perShard of each of the 16 parts of the index by due time. The index is a little behind
+// the table.
 func (b *Backlog) Total(ctx context.Context, perShard int) (Total, error) {
 	total := Total{By: map[string]Waiting{}}
 	for shard := range backlog.DueShards {

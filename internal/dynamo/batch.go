@@ -14,17 +14,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
+// DynamoDB takes so many requests in one call of BatchWriteItem, and so many keys in one call of BatchGetItem.
 const (
-	maxBatchWrites = 25  // requests of one BatchWriteItem call
-	maxBatchReads  = 100 // keys of one BatchGetItem call
+	maxBatchWrites = 25
+	maxBatchReads  = 100
 )
 
-// maxTries bounds how often a call is made again for the rest of a batch, or for a mark that another operator was
-// faster to set.
+// maxTries bounds the calls for one batch. It also bounds the calls for a mark that other operators change at the same
+// time.
 const maxTries = 6
 
-// ErrUnprocessed is wrapped where DynamoDB left something of a batch call unprocessed again and
-// again: it is throttling.
+// ErrUnprocessed means that DynamoDB left a part of a batch unprocessed at each try: it is throttling.
 var ErrUnprocessed = errors.New("unprocessed")
 
 // pause waits before the next try: exponential with full jitter, as AWS asks for batch operations.
@@ -40,7 +40,7 @@ func pause(ctx context.Context, try int) error {
 	}
 }
 
-// putBatch stores at most 25 items by one BatchWriteItem call, and offers again the rest of it.
+// putBatch stores at most 25 items by one BatchWriteItem call, and repeats it for unprocessed items.
 func (t table) putBatch(ctx context.Context, items []attributes) error {
 	writes := make([]types.WriteRequest, len(items))
 	for n, item := range items {
@@ -58,7 +58,8 @@ func (t table) putBatch(ctx context.Context, items []attributes) error {
 		if err != nil {
 			return t.wrap(err)
 		}
-		if writes = out.UnprocessedItems[t.name]; len(writes) == 0 {
+		writes = out.UnprocessedItems[t.name]
+		if len(writes) == 0 {
 			return nil
 		}
 	}
@@ -67,8 +68,11 @@ func (t table) putBatch(ctx context.Context, items []attributes) error {
 
 // batchRead is a read of items by their keys.
 type batchRead struct {
-	types.KeysAndAttributes     // how they are read
-	tries                   int // without progress
+	// KeysAndAttributes has the consistency and the projection of the read.
+	types.KeysAndAttributes
+
+	// tries bounds the calls without progress.
+	tries int
 }
 
 // of is the read of these keys.
@@ -77,11 +81,11 @@ func (b batchRead) of(keys []attributes) types.KeysAndAttributes {
 	return b.KeysAndAttributes
 }
 
-// consistently is the read of everything that decides.
+// consistently is the read for decisions, which must not be taken on old data.
 var consistently = batchRead{types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}, maxTries}
 
-// getBatch reads 100 keys in a call and hands over every item that exists. With an error, left are the keys that were
-// not read: the other calls are made all the same.
+// getBatch reads 100 keys in a call and passes each item to found. After a failed call it makes the remaining calls and
+// still returns an error. left are then the unread keys.
 func (t table) getBatch(
 	ctx context.Context, keys []attributes, how batchRead, found func(attributes),
 ) (left []attributes, err error) {
@@ -92,7 +96,8 @@ func (t table) getBatch(
 	return left, err
 }
 
-// getCall reads at most 100 keys. One answer has 16 MB at most: tries count only where there is no progress.
+// getCall reads at most 100 keys. One answer has at most 16 MB, so a large batch needs several calls. Only calls
+// without progress count as tries.
 func (t table) getCall(
 	ctx context.Context, keys []attributes, how batchRead, found func(attributes),
 ) (left []attributes, err error) {
@@ -113,10 +118,12 @@ func (t table) getCall(
 		if len(unread) < len(keys) {
 			try = -1
 		}
-		if keys = unread; len(keys) > 0 {
-			if err := pause(ctx, max(try, 0)); err != nil {
-				return keys, t.wrap(err)
-			}
+		keys = unread
+		if len(keys) == 0 {
+			break
+		}
+		if err := pause(ctx, max(try, 0)); err != nil {
+			return keys, t.wrap(err)
 		}
 	}
 	return nil, nil

@@ -12,13 +12,16 @@ import (
 	"github.com/herald-webhooks/herald/internal/circuit"
 )
 
-// Circuits keeps the circuits of endpoints in trouble, and the time that tenants owe, in the table
-// EndpointHealth. A change of state is conditional on the item's version; leases only grow, and no change
-// of state touches them.
+// Circuits is the table EndpointHealth. It keeps the circuits of endpoints in trouble, and the time that tenants owe. A
+// change of state is conditional on the item's version. Leases only grow, and no change of state touches them.
 type Circuits struct {
 	table
-	owned   []string          // the attributes that Store sets or removes
-	returns types.ReturnValue // of Store
+
+	// owned are the attributes that Store sets or removes.
+	owned []string
+
+	// returns selects the attributes in the answer to Store.
+	returns types.ReturnValue
 }
 
 // NewCircuits returns the store on a table.
@@ -26,8 +29,9 @@ func NewCircuits(client *dynamodb.Client, name string) *Circuits {
 	return &Circuits{table{client, name}, circuitAttributes, types.ReturnValueAllNew}
 }
 
-// WithoutNotices returns the store as deliver has it: IAM keeps deliver from the notices to owners, which no attempt
-// changes. Store neither writes nor returns them, unless it is refused: then it returns the item as it is.
+// WithoutNotices returns the store for deliver. No attempt changes the notices to owners, and IAM does not allow
+// deliver to write them. Store therefore neither writes nor returns notices. Only a refused Store returns the whole
+// item.
 func (c *Circuits) WithoutNotices() *Circuits {
 	return &Circuits{c.table, namesOf[circuitRow]("held_until", "outage", "pause", "death"), types.ReturnValueNone}
 }
@@ -44,8 +48,8 @@ func healthKey(scope string) attributes {
 
 func circuitKey(i circuit.Item) attributes { return healthKey(endpointScope + i.EndpointID) }
 
-// circuitOf reads the item of an endpoint. Its id is the one in the item's key: an attribute can be forged, and the
-// circuit would then decide over another endpoint's.
+// circuitOf reads the item of an endpoint. The endpoint's id is taken from the item's key. An attribute may be forged,
+// and the circuit would then decide about another endpoint.
 func circuitOf(item attributes, endpointID string) (circuit.Item, error) {
 	var i circuit.Item
 	err := unmarshal(item, &i)
@@ -53,7 +57,8 @@ func circuitOf(item attributes, endpointID string) (circuit.Item, error) {
 	return i, err
 }
 
-// scoped is the id that the key of an item names, of an endpoint or of a tenant. Other kinds have none.
+// scoped is the id in the key of an item. The scope says whether it is an endpoint's or a tenant's id. ok is false for
+// an item of another scope.
 func scoped(item attributes, scope string) (id string, ok bool) {
 	return strings.CutPrefix(getStr(item, "scope"), scope)
 }
@@ -61,23 +66,27 @@ func scoped(item attributes, scope string) (id string, ok bool) {
 // circuitRow is a circuit as it is stored.
 type circuitRow struct {
 	circuit.Item
-	Listed string `dynamodbav:"listed"` // key of listedIndex
+
+	// Listed is the hash key of listedIndex.
+	Listed string `dynamodbav:"listed"`
 }
 
-// circuitAttributes are written by a change of state: all but the key and the lease.
+// circuitAttributes are the attributes of a change of state: all except the key and the lease.
 var circuitAttributes = namesOf[circuitRow]("held_until")
 
-// Store replaces the state of was by next's, unless the stored one has changed since. stored is the item afterwards,
-// lease included, or without notices next as it is given; where applied is false it is another's.
+// Store replaces the state was by next, unless another write has changed the stored state since was was read. stored is
+// the item after the call, lease included. Without notices it is next itself. If applied is false, another write made
+// the stored item.
 func (c *Circuits) Store(
 	ctx context.Context, was, next circuit.Item,
 ) (stored circuit.Item, applied bool, err error) {
-	w := write{row: circuitRow{next, listedEndpoint}, owned: c.owned, returns: c.returns}
-	w.condition = "attribute_not_exists(#version)"
+	unchanged := condition{holds: "attribute_not_exists(#version)"}
 	if was.Version != 0 {
-		w.condition, w.values = "#version = :was", given{":was": was.Version}
+		unchanged = condition{"#version = :was", given{":was": was.Version}}
 	}
-	item, applied, err := c.updateItem(ctx, circuitKey(next), w)
+	item, applied, err := c.updateRow(ctx, circuitKey(next), row{
+		from: circuitRow{next, listedEndpoint}, owned: c.owned, condition: unchanged, returns: c.returns,
+	})
 	if err != nil {
 		return circuit.Item{}, false, err
 	}
@@ -89,9 +98,9 @@ func (c *Circuits) Store(
 	return stored, applied && err == nil, err
 }
 
-// Hold stores a lease until then, unless there is a longer one.
+// Hold stores a lease until then, unless a longer one is stored.
 func (c *Circuits) Hold(ctx context.Context, key EndpointKey, until, now time.Time) error {
-	_, _, err := c.updateItem(ctx, healthKey(endpointScope+key.EndpointID), write{
+	_, _, err := c.updateItem(ctx, healthKey(endpointScope+key.EndpointID), update{
 		expression: "SET held_until = :until, tenant_id = :tenant, endpoint_id = :endpoint, listed = :listed, " +
 			"version = if_not_exists(version, :version), since = if_not_exists(since, :now)",
 		condition: "attribute_not_exists(held_until) OR held_until < :until",
@@ -103,10 +112,11 @@ func (c *Circuits) Hold(ctx context.Context, key EndpointKey, until, now time.Ti
 	return err
 }
 
-// MarkDeath notes a dead letter for release's notice to the owner, unless one at or after before was noted already, or
-// the endpoint is another tenant's: a message on DeadLetterQueue may be forged, and names its tenant itself.
+// MarkDeath notes a dead letter, so that release sends a notice to the endpoint's owner. It changes nothing if a death
+// at or after before was noted already. It changes nothing either if the endpoint is another tenant's: the tenant is
+// taken from a message on DeadLetterQueue, and such a message may be forged.
 func (c *Circuits) MarkDeath(ctx context.Context, key EndpointKey, death circuit.Spell, before time.Time) error {
-	_, _, err := c.updateItem(ctx, healthKey(endpointScope+key.EndpointID), write{
+	_, _, err := c.updateItem(ctx, healthKey(endpointScope+key.EndpointID), update{
 		expression: "SET tenant_id = :tenant, endpoint_id = :endpoint, death = :death, " +
 			"version = if_not_exists(version, :version) + :one, since = if_not_exists(since, :now)",
 		condition: "(attribute_not_exists(death) OR death.#at < :before) AND " +
@@ -120,33 +130,34 @@ func (c *Circuits) MarkDeath(ctx context.Context, key EndpointKey, death circuit
 }
 
 // unchanged is the condition that an item has the version and the lease of i.
-func unchanged(i circuit.Item) write {
-	w := write{
-		condition: "version = :version AND attribute_not_exists(held_until)",
-		values:    given{":version": i.Version},
+func unchanged(i circuit.Item) condition {
+	if i.HeldUntil.IsZero() {
+		return condition{"version = :version AND attribute_not_exists(held_until)", given{":version": i.Version}}
 	}
-	if !i.HeldUntil.IsZero() {
-		w.condition, w.values[":held"] = "version = :version AND held_until = :held", i.HeldUntil
+	return condition{
+		"version = :version AND held_until = :held", given{":version": i.Version, ":held": i.HeldUntil},
 	}
-	return w
 }
 
-// Clear removes the lease of i if nobody has changed the item since. A call that was repeated because its
-// answer was lost is not refused.
+// Clear removes the lease of i, unless the item has changed since i was read. A call that the SDK repeats because the
+// first answer was lost still counts as applied.
 func (c *Circuits) Clear(ctx context.Context, i circuit.Item) (applied bool, err error) {
-	w := unchanged(i)
-	w.expression, w.sets = "REMOVE held_until", given{"version": i.Version}.encoded()
-	w.sets["held_until"] = nil
-	_, applied, err = c.updateItem(ctx, circuitKey(i), w)
+	when := unchanged(i)
+	cleared := given{"version": i.Version}.encoded()
+	cleared["held_until"] = nil
+	_, applied, err = c.updateItem(ctx, circuitKey(i), update{
+		expression: "REMOVE held_until", condition: when.holds, values: when.values, leaves: cleared,
+	})
 	return applied, err
 }
 
-// Remove deletes the item of i if nobody has changed it since. An item that is gone is no refusal.
+// Remove deletes the item of i, unless the item has changed since i was read. A missing item counts as deleted.
 func (c *Circuits) Remove(ctx context.Context, i circuit.Item) (applied bool, err error) {
 	return c.deleteItem(ctx, circuitKey(i), unchanged(i))
 }
 
-// Get returns an endpoint's circuit, strongly consistent; where there is none, it has the endpoint's id only.
+// Get returns an endpoint's circuit by a strongly consistent read. For an endpoint without an item, the circuit has
+// only the endpoint's id.
 func (c *Circuits) Get(ctx context.Context, endpointID string) (circuit.Item, error) {
 	item, err := c.getItem(ctx, healthKey(endpointScope+endpointID), "")
 	if err != nil {
@@ -155,7 +166,7 @@ func (c *Circuits) Get(ctx context.Context, endpointID string) (circuit.Item, er
 	return circuitOf(item, endpointID)
 }
 
-// slowUntil reads a tenant's moment, Unix milliseconds; zero when the tenant was never charged.
+// slowUntil reads a tenant's slow_until, in Unix milliseconds. It is zero if the tenant was never charged.
 func slowUntil(item attributes) time.Time {
 	if n := read[int64](item, "slow_until"); n != 0 {
 		return time.UnixMilli(n).UTC()
@@ -165,23 +176,24 @@ func slowUntil(item attributes) time.Time {
 
 var errRaced = errors.New("others kept charging the tenant")
 
-// Charge moves a tenant's slow_until by d, from now where it has passed. Charges at the same moment add
-// up: a charge asks only whether the moment has passed. One whose answer was lost may count twice.
+// Charge moves a tenant's slow_until by d. If slow_until has passed, it becomes now plus d. Charges at the same moment
+// add up, because a charge asks only whether slow_until has passed. If the answer to a charge is lost, the charge may
+// count twice.
 func (c *Circuits) Charge(
 	ctx context.Context, tenantID string, d time.Duration, now time.Time,
 ) (until time.Time, err error) {
-	later := write{
+	later := update{
 		expression: "SET slow_until = slow_until + :d", condition: "slow_until > :now",
 		values: given{":d": d.Milliseconds(), ":now": now.UnixMilli()}, returns: types.ReturnValueUpdatedNew,
 	}
-	passed := write{
+	passed := update{
 		expression: "SET slow_until = :until, tenant_id = :tenant",
 		condition:  "attribute_not_exists(slow_until) OR slow_until <= :now",
 		values:     given{":until": now.Add(d).UnixMilli(), ":now": now.UnixMilli(), ":tenant": tenantID},
 		returns:    types.ReturnValueUpdatedNew,
 	}
-	for _, w := range []write{later, passed, later} {
-		item, charged, err := c.updateItem(ctx, healthKey(tenantScope+tenantID), w)
+	for _, u := range []update{later, passed, later} {
+		item, charged, err := c.updateItem(ctx, healthKey(tenantScope+tenantID), u)
 		if err != nil || charged {
 			return slowUntil(item), err
 		}
@@ -189,21 +201,22 @@ func (c *Circuits) Charge(
 	return time.Time{}, c.wrap(errRaced)
 }
 
-// MoveSlow raises or lowers a tenant's slow_until from one moment to another. Where it is beyond that
-// already, or gone, it stays.
+// MoveSlow raises or lowers a tenant's slow_until from one moment to another. It changes nothing if slow_until is
+// beyond the new moment already, or is gone.
 func (c *Circuits) MoveSlow(ctx context.Context, tenantID string, from, to time.Time) error {
-	w := write{
+	u := update{
 		expression: "SET slow_until = :to, listed = :listed", condition: "slow_until < :to",
 		values: given{":to": to.UnixMilli(), ":listed": listedSlow},
 	}
 	if to.Before(from) {
-		w.condition = "slow_until > :to"
+		u.condition = "slow_until > :to"
 	}
-	_, _, err := c.updateItem(ctx, healthKey(tenantScope+tenantID), w)
+	_, _, err := c.updateItem(ctx, healthKey(tenantScope+tenantID), u)
 	return err
 }
 
-// SlowUntil returns the slow_until of tenants that were ever charged, a little behind. The ids are distinct.
+// SlowUntil returns the slow_until of tenants that were charged at some time. The reads are eventually consistent. The
+// ids must be distinct.
 func (c *Circuits) SlowUntil(ctx context.Context, tenantIDs []string) (map[string]time.Time, error) {
 	slow, keys := make(map[string]time.Time, len(tenantIDs)), make([]attributes, len(tenantIDs))
 	for n, id := range tenantIDs {
@@ -217,23 +230,23 @@ func (c *Circuits) SlowUntil(ctx context.Context, tenantIDs []string) (map[strin
 	return slow, err
 }
 
-// ForgetSlow removes a tenant's moment if it is still this one.
+// ForgetSlow removes a tenant's slow_until, if it still has this value.
 func (c *Circuits) ForgetSlow(ctx context.Context, tenantID string, until time.Time) error {
-	w := write{condition: "slow_until = :until", values: given{":until": until.UnixMilli()}}
-	_, err := c.deleteItem(ctx, healthKey(tenantScope+tenantID), w)
+	unmoved := condition{"slow_until = :until", given{":until": until.UnixMilli()}}
+	_, err := c.deleteItem(ctx, healthKey(tenantScope+tenantID), unmoved)
 	return err
 }
 
-// listedIndex lists endpoints in trouble and tenants that became slow, apart from each other, for operators. Its
-// keys never change: it is written when an item is made or removed, and not with each failure.
+// listedIndex lists endpoints in trouble and slow tenants for operators, each under its own hash key. The keys of an
+// item never change. DynamoDB therefore writes the index when an item is made or removed, and not at each failure.
 const (
 	listedIndex    = "listed"
 	listedEndpoint = "endpoint" // a value of its hash key, as the next
 	listedSlow     = "slow"
 )
 
-// Trouble names endpoints that have a circuit, in the order of their ids, at most limit of them. It is a little
-// behind; next is "" after the last page.
+// Trouble returns at most limit endpoints with a circuit, in the order of their ids. The index is a little behind the
+// table. next is "" after the last page.
 func (c *Circuits) Trouble(ctx context.Context, limit int, cursor string) (keys []EndpointKey, next string, err error) {
 	items, next, err := c.list(ctx, listed(listedEndpoint, limit), cursor)
 	for _, item := range items {
@@ -244,8 +257,8 @@ func (c *Circuits) Trouble(ctx context.Context, limit int, cursor string) (keys 
 	return keys, next, err
 }
 
-// Slow returns the moments slow_until of at most limit tenants that became slow; more says that there are others. It
-// is a little behind, and a moment may have passed.
+// Slow returns the slow_until of at most limit tenants that became slow. more says that there are others. The index is
+// a little behind the table, and a slow_until may have passed.
 func (c *Circuits) Slow(ctx context.Context, limit int) (slow map[string]time.Time, more bool, err error) {
 	items, last, err := c.query(ctx, listed(listedSlow, limit))
 	if err != nil {
@@ -261,24 +274,25 @@ func (c *Circuits) Slow(ctx context.Context, limit int) (slow map[string]time.Ti
 	return slow, len(last) > 0, err
 }
 
-func listed(what string, limit int) query {
+func listed(kind string, limit int) query {
 	return query{
-		index: listedIndex, condition: "listed = :listed", values: given{":listed": what}, limit: limit,
+		index: listedIndex, condition: "listed = :listed", values: given{":listed": kind}, limit: limit,
 	}
 }
 
 var errScope = errors.New("an item of neither an endpoint nor a tenant")
 
-// All returns the circuits that are stored and, by tenant, the moments slow_until, in no order, strongly
-// consistent. An item that cannot be read is an error beside all the others.
+// All returns all stored circuits in no order and, by tenant, the slow_until of tenants. The reads are strongly
+// consistent. If an item is unreadable, All returns an error and still returns all other items.
 func (c *Circuits) All(ctx context.Context) (items []circuit.Item, slow map[string]time.Time, err error) {
 	slow = map[string]time.Time{}
 	var unreadable error
 	for q, more := (query{scan: true}), true; more; more = len(q.start) > 0 {
-		var found []attributes
-		if found, q.start, err = c.query(ctx, q); err != nil {
+		found, last, err := c.query(ctx, q)
+		if err != nil {
 			return nil, nil, err
 		}
+		q.start = last
 		for _, item := range found {
 			if id, ok := scoped(item, tenantScope); ok {
 				slow[id] = slowUntil(item)

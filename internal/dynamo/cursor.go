@@ -11,7 +11,7 @@ import (
 // ErrCursor is returned for a cursor that this package did not make.
 var ErrCursor = cursor.ErrInvalid
 
-// encodeCursor makes the key where a Query stopped opaque; "" after the last page.
+// encodeCursor encodes the key behind which a Query stopped; "" after the last page.
 func encodeCursor(key attributes) string {
 	if len(key) == 0 {
 		return ""
@@ -21,14 +21,15 @@ func encodeCursor(key attributes) string {
 		plain[name] = getStr(key, name)
 	}
 	b, err := json.Marshal(plain, json.Deterministic(true))
-	if err != nil { // strings only: cannot fail
+	if err != nil {
+		// A map of strings can always be encoded.
 		return ""
 	}
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// decodeCursor is the reverse of encodeCursor; "" is the first page. Package cursor has bound the cursors that
-// operators get to their lists.
+// decodeCursor is the reverse of encodeCursor; "" is the first page. Operators never see these cursors as they are:
+// package cursor binds each to its list.
 func decodeCursor(text string) (attributes, error) {
 	if text == "" {
 		return nil, nil

@@ -16,10 +16,12 @@ import (
 )
 
 // DeadLetters keeps dead letters, sealed parts included. Every write is one conditional UpdateItem or DeleteItem.
-// Recording a death reads nothing, since the function that does it may not.
+// Recording a death reads nothing, since the function deadletter has no right to read.
 type DeadLetters struct {
 	table
-	kept time.Duration // after a death; 0: for ever
+
+	// kept is the time after a death for which its record is kept; 0 keeps it for ever.
+	kept time.Duration
 }
 
 // NewDeadLetters returns the store on a table.
@@ -27,7 +29,8 @@ func NewDeadLetters(client *dynamodb.Client, name string) *DeadLetters {
 	return &DeadLetters{table: table{client, name}}
 }
 
-// KeepDead returns the store whose records expire so long after a death; 0: never.
+// KeepDead returns the store with another life for its records, which begins at a death. A record with a life of 0
+// never expires.
 func (d *DeadLetters) KeepDead(life time.Duration) *DeadLetters {
 	return &DeadLetters{d.table, life}
 }
@@ -36,14 +39,18 @@ func (d *DeadLetters) KeepDead(life time.Duration) *DeadLetters {
 type deadLetterRow struct {
 	deadletter.Record
 	deadletter.Sealed
-	StatusShard string `dynamodbav:"status_shard"`         // key of statusIndex
-	ExpiresAt   int64  `dynamodbav:"expires_at,omitempty"` // of DynamoDB's time to live
+
+	// StatusShard is the hash key of statusIndex.
+	StatusShard string `dynamodbav:"status_shard"`
+
+	// ExpiresAt is the attribute of DynamoDB's time to live, in Unix seconds.
+	ExpiresAt int64 `dynamodbav:"expires_at,omitempty"`
 }
 
-// statusIndex is sharded: in a mass of deaths, and of replays, all have one status.
+// statusIndex is sharded, because thousands of dead letters or replays may get the same status at once.
 const statusIndex = "by-status"
 
-// statusShard is the partition of statusIndex of a dead letter with that status.
+// statusShard is the partition of a dead letter with that status in statusIndex.
 func statusShard(status deadletter.Status, deliveryID string) string {
 	return shardName(string(status), backlog.Shard(deliveryID))
 }
@@ -77,26 +84,28 @@ var (
 	}
 )
 
-// Create stores a first death: r with its sealed body and one history entry. written is false
-// when the record exists.
+// Create stores a first death: r with its sealed body and one history entry. written is false if a record exists.
 func (d *DeadLetters) Create(ctx context.Context, r deadletter.Record) (written bool, err error) {
-	r.ReplayCount = r.Replay // a purged record can die again in a later life
-	_, written, err = d.updateItem(ctx, deadLetterKey(r.DeliveryID), write{
-		row: d.row(r), owned: firstDeath, condition: "attribute_not_exists(delivery_id)",
+	// After a purge, the delivery can die again in a later life. The count of replays goes on from there.
+	r.ReplayCount = r.Replay
+	_, written, err = d.updateRow(ctx, deadLetterKey(r.DeliveryID), row{
+		from: d.row(r), owned: firstDeath, condition: condition{holds: "attribute_not_exists(delivery_id)"},
 	})
 	return written, err
 }
 
-// Append adds a later death of a replayed delivery: r with its one new history entry, sealed as the n-th.
-// The record is dead again. Where written is false, seen is the record as it stands: there is none, or it
-// has this death or a later one (each replay dies once, however often its message is received), or it has
-// not n-1 deaths.
+// Append adds a later death of a replayed delivery: r with its one new history entry, sealed as the n-th. The record is
+// dead again. If written is false, seen is the stored record. Then one of these is true:
+//
+//   - There is no record.
+//   - The record has this death or a later one. Each replay dies once, however often its message is received.
+//   - The record does not have n-1 deaths.
 func (d *DeadLetters) Append(
 	ctx context.Context, r deadletter.Record, n int,
 ) (written bool, seen deadletter.Record, err error) {
-	item, written, err := d.updateItem(ctx, deadLetterKey(r.DeliveryID), write{
-		row: d.row(r), owned: laterDeath, appends: "history",
-		condition: "#replay < :replay AND size(#history) = :before", values: given{":before": n - 1},
+	item, written, err := d.updateRow(ctx, deadLetterKey(r.DeliveryID), row{
+		from: d.row(r), owned: laterDeath, appends: "history",
+		condition: condition{"#replay < :replay AND size(#history) = :before", given{":before": n - 1}},
 	})
 	if err != nil || written {
 		return written, seen, err
@@ -105,15 +114,15 @@ func (d *DeadLetters) Append(
 	return sameDeath(seen, r), seen, err
 }
 
-// sameDeath reports whether r's death is the last of seen. No seal is made twice.
+// sameDeath reports whether r's death is the last death of seen. It compares the seals, since no two seals are equal.
 func sameDeath(seen, r deadletter.Record) bool {
 	last := len(seen.Sealed.History) - 1
 	return last >= 0 && slices.Equal(seen.Sealed.History[last].Sealed, r.Sealed.History[0].Sealed)
 }
 
-// Claim takes r, as Get returned it, for a replay by an operator or by their job, and returns the replay's
-// number. fresh is false when it resumes a replay that broke off, whose message may be on its way. ok is false
-// when r is neither dead nor stale, or changed since it was read.
+// Claim claims r, as Get returned it, for a replay by an operator or by their job. It returns the replay's number.
+// fresh is false if the claim resumes a replay that broke off: the message of that replay may be on its way. ok is
+// false if r is neither dead nor stale, or has changed since it was read.
 func (d *DeadLetters) Claim(
 	ctx context.Context, r deadletter.Record, operator, jobID string, now time.Time,
 ) (replay int, fresh, ok bool, err error) {
@@ -125,10 +134,12 @@ func (d *DeadLetters) Claim(
 	claimed.Status, claimed.ReplayCount = deadletter.Replaying, replay
 	claimed.StatusShard = statusShard(deadletter.Replaying, r.DeliveryID)
 	claimed.UpdatedAt, claimed.JobID = now, jobID
-	w := write{row: claimed, owned: claimAttributes}.ifUnchanged(r)
-	w.condition += " AND #replay_count = :seen_count"
-	w.values[":seen_count"] = r.ReplayCount
-	_, ok, err = d.updateItem(ctx, deadLetterKey(r.DeliveryID), w)
+	unchanged := asRead(r)
+	unchanged.holds += " AND #replay_count = :seen_count"
+	unchanged.values[":seen_count"] = r.ReplayCount
+	_, ok, err = d.updateRow(ctx, deadLetterKey(r.DeliveryID), row{
+		from: claimed, owned: claimAttributes, condition: unchanged,
+	})
 	return replay, fresh, ok, err
 }
 
@@ -137,17 +148,19 @@ type claimRow struct {
 	deadletter.Record
 	StatusShard string `dynamodbav:"status_shard"`
 	By          string `dynamodbav:"replayed_by"`
-	Claim       string `dynamodbav:"claim"` // two operators of one name may ask in the same millisecond
+
+	// Claim is random. It tells apart two claims by operators of the same name in the same millisecond.
+	Claim string `dynamodbav:"claim"`
 }
 
 var claimAttributes = []string{"status", "status_shard", "replay_count", "updated_at", "replayed_by", "claim", "job_id"}
 
-// EndReplay ends a claimed replay: replayed when its message is on the queue, else dead again. It changes
-// nothing when the record moved on meanwhile, as when the replay has died already.
+// EndReplay ends a claimed replay. The status is replayed if the message is on the queue, and otherwise dead. EndReplay
+// changes nothing if the record has changed since the claim, as when the replay has died already.
 func (d *DeadLetters) EndReplay(
 	ctx context.Context, deliveryID string, replay int, status deadletter.Status, now time.Time,
 ) error {
-	_, _, err := d.updateItem(ctx, deadLetterKey(deliveryID), write{
+	_, _, err := d.updateItem(ctx, deadLetterKey(deliveryID), update{
 		expression: "SET #status = :status, status_shard = :shard, updated_at = :now",
 		condition:  "#status = :replaying AND replay_count = :replay",
 		values: given{
@@ -158,17 +171,18 @@ func (d *DeadLetters) EndReplay(
 	return err
 }
 
-// Purge deletes r, as Get returned it. deleted is false when it changed since it was read; one that is gone
-// is deleted.
+// Purge deletes r, as Get returned it. deleted is false if the record has changed since it was read. A missing record
+// counts as deleted.
 func (d *DeadLetters) Purge(ctx context.Context, r deadletter.Record) (deleted bool, err error) {
-	return d.deleteItem(ctx, deadLetterKey(r.DeliveryID), write{}.ifUnchanged(r))
+	return d.deleteItem(ctx, deadLetterKey(r.DeliveryID), asRead(r))
 }
 
-// ifUnchanged is the write on the condition that nobody has changed r since it was read.
-func (w write) ifUnchanged(r deadletter.Record) write {
-	w.condition = "#status = :seen_status AND #updated_at = :seen_at"
-	w.values = given{":seen_status": r.Status, ":seen_at": r.UpdatedAt}
-	return w
+// asRead is the condition that a record has not changed since r was read.
+func asRead(r deadletter.Record) condition {
+	return condition{
+		"#status = :seen_status AND #updated_at = :seen_at",
+		given{":seen_status": r.Status, ":seen_at": r.UpdatedAt},
+	}
 }
 
 // Get returns a dead letter with its sealed parts, strongly consistent.
@@ -181,16 +195,23 @@ func (d *DeadLetters) Get(ctx context.Context, deliveryID string) (r deadletter.
 	return r, err == nil, err
 }
 
-// LetterPage is a page of a list of dead letters, by the time of the latest death.
+// LetterPage asks for a page of a list of dead letters, in the order of their latest deaths.
 type LetterPage struct {
-	Limit       int    // at most 100
-	Cursor      string // "": the first page
-	OldestFirst bool   // default newest first
-	Reads       int    // at most so many of each partition of the index, 0 for as many as fill the page
+	// Limit is the number of dead letters on a page, at most 100.
+	Limit int
+
+	// Cursor is the end of the page before; "" asks for the first page.
+	Cursor string
+
+	// OldestFirst reverses the order. By default the newest death comes first.
+	OldestFirst bool
+
+	// Reads bounds the reads of each partition of the index. With 0, List reads until the page is full.
+	Reads int
 }
 
-// List returns dead letters without their sealed parts; next is "" after the last page, and
-// every page before it is full, unless its reads are bounded. The indexes may be a moment behind.
+// List returns dead letters without their sealed parts. Every page before the last is full, unless its reads are
+// bounded. next is "" after the last page. The indexes may be a moment behind the table.
 func (d *DeadLetters) List(
 	ctx context.Context, s job.Selector, p LetterPage,
 ) (records []deadletter.Record, next string, err error) {
@@ -217,12 +238,12 @@ func (d *DeadLetters) List(
 	return records, next, nil
 }
 
-// filteredPage is how many a filtered Query looks at: DynamoDB filters after it has cut the page, and few of many may
-// be selected.
+// filteredPage is the number of records that a Query with a filter reads. DynamoDB filters after it has cut the page,
+// so few of the records on it may be left.
 const filteredPage = 500
 
-// Count returns the number of dead letters selected, and when the longest dead of them last died; zero
-// for none.
+// Count returns the number of selected dead letters, and the time of the oldest latest death among them. Both are zero
+// if there are none.
 func (d *DeadLetters) Count(ctx context.Context, s job.Selector) (n int, oldest time.Time, err error) {
 	first, _, err := d.List(ctx, s, LetterPage{Limit: 1, OldestFirst: true})
 	if err != nil || len(first) == 0 {
@@ -236,17 +257,18 @@ func (d *DeadLetters) Count(ctx context.Context, s job.Selector) (n int, oldest 
 	return n, first[0].DiedAt, err
 }
 
-// ErrSelector is returned for a selection that only a scan of the table could make.
+// ErrSelector is returned for a selection without an index. Only a scan of the table could make it.
 var ErrSelector = errors.New("dead letters are selected by endpoint, tenant or status")
 
-// selection makes the Query of a selector on the index with the fewest records. The indexes hold everything but the
-// sealed parts, which would make each page as heavy as the bodies.
+// selection makes the Query for a selector, on the index with the fewest records. The indexes have all attributes
+// except the sealed parts, because sealed bodies would make each page large.
 func selection(s job.Selector) (q sharded, err error) {
 	since, until := s.Since, endOfTime
 	if !s.Until.IsZero() {
 		until = s.Until.Add(-time.Millisecond)
 	}
-	if until.Before(since) { // DynamoDB refuses a range that ends before it begins
+	if until.Before(since) {
+		// DynamoDB refuses a range that ends before it begins. This range is valid and empty.
 		since, until = endOfTime, endOfTime
 	}
 	q.values = given{":since": since, ":until": until}
@@ -278,5 +300,5 @@ func selection(s job.Selector) (q sharded, err error) {
 	return q, nil
 }
 
-// endOfTime is after every moment that is stored.
+// endOfTime is later than every stored time.
 var endOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)

@@ -12,12 +12,14 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
-// Deliveries is the record of delivery state for operators. SQS is the source of truth for
-// work in progress: a write lost here loses no delivery. Items expire after 30 days, unless they are
-// of acknowledged deliveries and are to be kept for another time.
+// Deliveries keeps the states of deliveries for operators. SQS is the source of truth for work in progress, so that a
+// lost write loses no delivery. Items expire after 30 days. KeepAcknowledged sets another time for acknowledged
+// deliveries.
 type Deliveries struct {
 	table
-	acknowledged time.Duration // how long they are kept
+
+	// acknowledged is the time for which acknowledged deliveries are kept.
+	acknowledged time.Duration
 }
 
 // NewDeliveries returns the store on a table.
@@ -30,10 +32,11 @@ func (d *Deliveries) KeepAcknowledged(life time.Duration) *Deliveries {
 	return &Deliveries{d.table, life}
 }
 
+// deliveryLife is the time for which a record is kept after its last change.
 const deliveryLife = 30 * 24 * time.Hour
 
-// Acknowledge records acknowledged deliveries, unconditionally since the state is terminal:
-// one write each, 25 in a call. Records with the same id are written once.
+// Acknowledge records acknowledged deliveries. The state is final, so the writes have no condition, and one call makes
+// 25 of them. Records with the same id are written once.
 func (d *Deliveries) Acknowledge(ctx context.Context, records []delivery.Record) error {
 	items := make([]attributes, 0, len(records))
 	seen := make(map[string]bool, len(records))
@@ -56,16 +59,16 @@ func (d *Deliveries) Acknowledge(ctx context.Context, records []delivery.Record)
 	return errors.Join(errs...)
 }
 
-// newer is delivery.Record.Replaces as a condition, for the states of Update: package storetest compares the two for
-// every pair of records.
+// newer is delivery.Record.Replaces as a condition, for the states of Update. Package storetest compares the rule and
+// the condition for every pair of records.
 const newer = "attribute_not_exists(delivery_id) OR (#state <> :acknowledged AND (#replay < :replay OR " +
 	"(#replay = :replay AND #attempts <= :attempts AND NOT #state IN (:dead, :discarded, :purged))))"
 
-// Update records any other state. written is false when the delivery is known to be further
-// along, or at its end already: duplicates in any order never take it back.
+// Update records any other state. written is false if the stored record is further along or at its end. Duplicates in
+// any order therefore never set a delivery back.
 func (d *Deliveries) Update(ctx context.Context, r delivery.Record) (written bool, err error) {
-	_, written, err = d.put(ctx, deliveryRowOf(r, deliveryLife), write{
-		condition: newer,
+	_, written, err = d.put(ctx, deliveryRowOf(r, deliveryLife), condition{
+		holds: newer,
 		values: given{
 			":replay": r.Replay, ":attempts": r.Attempts, ":acknowledged": delivery.Acknowledged,
 			":dead": delivery.Dead, ":discarded": delivery.Discarded, ":purged": delivery.Purged,
@@ -74,13 +77,13 @@ func (d *Deliveries) Update(ctx context.Context, r delivery.Record) (written boo
 	return written, err
 }
 
-// Purged records that the dead letter of a delivery was purged, unless the delivery has gone on since: it was
-// acknowledged after all, or replayed.
+// Purged records that the dead letter of a delivery was purged. It changes nothing if the delivery was acknowledged or
+// replayed after that death.
 func (d *Deliveries) Purged(ctx context.Context, r delivery.Record) error {
 	r.State = delivery.Purged
-	_, _, err := d.put(ctx, deliveryRowOf(r, deliveryLife), write{
-		condition: "attribute_not_exists(delivery_id) OR #state = :dead AND #replay = :replay",
-		values:    given{":dead": delivery.Dead, ":replay": r.Replay},
+	_, _, err := d.put(ctx, deliveryRowOf(r, deliveryLife), condition{
+		holds:  "attribute_not_exists(delivery_id) OR #state = :dead AND #replay = :replay",
+		values: given{":dead": delivery.Dead, ":replay": r.Replay},
 	})
 	return err
 }
@@ -90,16 +93,16 @@ func (d *Deliveries) Get(ctx context.Context, deliveryID string) (r delivery.Rec
 	return get[delivery.Record](ctx, d.table, attributes{"delivery_id": str(deliveryID)})
 }
 
-// openIndex is sparse: it leaves out acknowledged deliveries. A retry does not touch it. It is sharded: an endpoint
-// that is down makes a write for each delivery that it is sent.
+// openIndex is sparse: it leaves out acknowledged deliveries, and a retry does not write it. It is sharded, because
+// each delivery to an endpoint that is down makes a write to the index.
 const openIndex = "open-by-endpoint"
 
 // openKey is the key of openIndex.
 var openKey = shardKey{hash: "open_shard", sort: "created_at", id: "delivery_id"}
 
-// ListOpen returns an endpoint's deliveries that are not acknowledged, the newest first: their
-// keys from the index, which is a little behind, then the records behind them, strongly
-// consistent. next is "" after the last page.
+// ListOpen returns an endpoint's deliveries that are not acknowledged, the newest first. It finds their keys in the
+// index, which is a little behind the table, and reads the records by strongly consistent reads. next is "" after the
+// last page.
 func (d *Deliveries) ListOpen(
 	ctx context.Context, endpointID string, limit int, cursor string,
 ) (records []delivery.Record, next string, err error) {
@@ -128,7 +131,8 @@ func (d *Deliveries) ListOpen(
 	return records, next, nil
 }
 
-// BatchGet returns the records of the given distinct deliveries, strongly consistent; missing ones are left out.
+// BatchGet returns the records of the given distinct deliveries by strongly consistent reads. Missing records are left
+// out.
 func (d *Deliveries) BatchGet(ctx context.Context, ids []string) (map[string]delivery.Record, error) {
 	keys := make([]attributes, len(ids))
 	for n, id := range ids {
@@ -150,8 +154,10 @@ func (d *Deliveries) BatchGet(ctx context.Context, ids []string) (map[string]del
 // deliveryRow is a record as it is stored.
 type deliveryRow struct {
 	delivery.Record
-	ExpiresAt int64  `dynamodbav:"expires_at"`
-	Open      string `dynamodbav:"open_shard,omitempty"` // key of openIndex
+	ExpiresAt int64 `dynamodbav:"expires_at"`
+
+	// Open is the hash key of openIndex.
+	Open string `dynamodbav:"open_shard,omitempty"`
 }
 
 func deliveryRowOf(r delivery.Record, life time.Duration) deliveryRow {

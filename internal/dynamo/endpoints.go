@@ -14,15 +14,18 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// Endpoints keeps the tenants' endpoints, and the operators' marks on them. Every read is strongly
-// consistent: a change holds for everything that starts after it was answered.
+// Endpoints keeps the tenants' endpoints, and the operators' marks on them. Every read is strongly consistent: a change
+// holds for everything that starts after the change was answered.
 //
-// An endpoint has its id as its key. When it is deleted it moves to a key of its own, where fanout does not
-// meet it.
+// The key of a live endpoint is its id. A deleted endpoint moves to another key, which fanout does not read.
 type Endpoints struct {
 	table
-	fields Fields        // of Get and List
-	kept   time.Duration // how long deleted endpoints are; 0: for ever
+
+	// fields are the attributes that Get and List ask for.
+	fields Fields
+
+	// kept is the time for which deleted endpoints are kept; 0 keeps them for ever.
+	kept time.Duration
 }
 
 // NewEndpoints returns the store on a table.
@@ -30,7 +33,7 @@ func NewEndpoints(client *dynamodb.Client, name string) *Endpoints {
 	return &Endpoints{table: table{client, name}}
 }
 
-// KeepDeleted returns the store whose deleted endpoints expire after so long; 0: never.
+// KeepDeleted returns the store with another life for deleted endpoints. With a life of 0 they never expire.
 func (s *Endpoints) KeepDeleted(life time.Duration) *Endpoints {
 	with := *s
 	with.kept = life
@@ -49,7 +52,7 @@ const (
 	Named           = Deciding + ", #url, description"
 )
 
-// Only returns the store whose Get and List ask for these fields.
+// Only returns the store with these fields for Get and List.
 func (s *Endpoints) Only(fields Fields) *Endpoints {
 	with := *s
 	with.fields = fields
@@ -60,9 +63,13 @@ func (s *Endpoints) Only(fields Fields) *Endpoints {
 type EndpointKey struct{ TenantID, EndpointID string }
 
 const (
-	countsKey     = "#counts" // of the row that counts a tenant's live endpoints
+	// countsKey is the sort key of the row that counts a tenant's live endpoints.
+	countsKey = "#counts"
+
 	deletedPrefix = "deleted#"
-	allOfTenant   = "tenant_id = :tenant AND endpoint_id > :counts" // no endpoint's key begins with '#'
+
+	// allOfTenant selects all rows of a tenant behind the row of the counts: no endpoint's key begins with '#'.
+	allOfTenant = "tenant_id = :tenant AND endpoint_id > :counts"
 )
 
 func (k EndpointKey) item() attributes {
@@ -78,8 +85,8 @@ func ofTenant(tenantID string) given {
 	return given{":tenant": tenantID, ":counts": countsKey}
 }
 
-// Get returns one endpoint of the tenant, in any status. It looks at the first key again, since the endpoint may be
-// restored between the reads.
+// Get returns one endpoint of the tenant, in any status. It reads the key of a live endpoint twice, since the endpoint
+// may be restored between the reads.
 func (s *Endpoints) Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error) {
 	live := EndpointKey{tenantID, endpointID}
 	for _, key := range []EndpointKey{live, live.deleted(), live} {
@@ -101,23 +108,23 @@ func (s *Endpoints) Subscriptions(ctx context.Context, tenantID string) ([]endpo
 	return slices.DeleteFunc(all, func(e endpoint.Endpoint) bool { return e.Status != endpoint.Active }), err
 }
 
-// Live returns the tenant's endpoints that are not deleted, oldest first, and Deleted the others, as List does.
+// Live returns the tenant's endpoints that are not deleted, the oldest first. It treats unreadable rows as List does.
 func (s *Endpoints) Live(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
 	return s.under(ctx, tenantID, endpoint.IDPrefix, string(s.fields))
 }
 
-// Deleted is the counterpart of Live.
+// Deleted is Live for deleted endpoints.
 func (s *Endpoints) Deleted(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
 	return s.under(ctx, tenantID, deletedPrefix, string(s.fields))
 }
 
-// List returns all of the tenant's endpoints, oldest first, deleted ones included. Where a row cannot be
-// read, it returns the others with an endpoint.ErrUnreadable.
+// List returns all endpoints of the tenant, the oldest first, deleted ones included. If a row is unreadable, List
+// returns endpoint.ErrUnreadable together with the other endpoints.
 func (s *Endpoints) List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
 	return s.all(ctx, query{condition: allOfTenant, values: ofTenant(tenantID), fields: string(s.fields)})
 }
 
-// under returns fields of the tenant's endpoints whose keys have a prefix: live or deleted ones.
+// under returns fields of the tenant's live or deleted endpoints. The prefix of their keys tells these apart.
 func (s *Endpoints) under(ctx context.Context, tenantID, prefix, fields string) ([]endpoint.Endpoint, error) {
 	return s.all(ctx, query{
 		condition: isTenant + " AND begins_with(endpoint_id, :prefix)",
@@ -150,7 +157,8 @@ func endpointOf(row attributes) (e endpoint.Endpoint, err error) {
 	id, deleted := strings.CutPrefix(e.ID, deletedPrefix)
 	e.ID = id
 	if deleted {
-		e.Status = endpoint.Deleted // also where the key alone was asked for
+		// A read of keys has no status.
+		e.Status = endpoint.Deleted
 	}
 	return e, nil
 }

@@ -18,15 +18,17 @@ import (
 var (
 	ErrConflict = errors.New("changed by another request at the same time")
 	ErrLimit    = errors.New("too many endpoints")
-	// ErrBusy is no verdict: changes of other endpoints of the tenant were in the way. Nothing was written, and the same
-	// change may be made again.
+	// ErrBusy means that changes of the tenant's other endpoints were in the way. Nothing was written, and the caller may
+	// make the same change again.
 	ErrBusy = errors.New("other endpoints of the tenant were changed at the same time")
 )
 
 // endpointRow is an endpoint as it is stored.
 type endpointRow struct {
 	endpoint.Endpoint
-	ExpiresAt int64 `dynamodbav:"expires_at,omitempty"` // of a deleted one: Unix seconds
+
+	// ExpiresAt is set for a deleted endpoint, in Unix seconds.
+	ExpiresAt int64 `dynamodbav:"expires_at,omitempty"`
 }
 
 // The conditions of writes.
@@ -35,7 +37,7 @@ const (
 	unwritten = "revision = :was"
 )
 
-// row is an endpoint under the key that it has in its status.
+// row is an endpoint as it is stored. Its key depends on its status.
 func (s *Endpoints) row(e endpoint.Endpoint) endpointRow {
 	row := endpointRow{Endpoint: e}
 	if !e.Live() {
@@ -55,12 +57,12 @@ func rowKey(e endpoint.Endpoint) EndpointKey {
 	return key.deleted()
 }
 
-// Check decides whether an endpoint may have its URL, given the ids, statuses and URLs of its tenant's live
+// Check decides whether an endpoint may have its URL. It gets the ids, statuses and URLs of the tenant's live
 // endpoints.
 type Check func(live []endpoint.Endpoint) error
 
-// Create stores a new endpoint that check allows; nil allows every one. It is ErrLimit when endpoint.MaxLive are not
-// deleted, however many are created at once.
+// Create stores a new endpoint if check allows it; a nil check allows every endpoint. The error is ErrLimit if the
+// tenant has endpoint.MaxLive live endpoints. The limit holds for any number of calls at the same time.
 func (s *Endpoints) Create(ctx context.Context, e endpoint.Endpoint, check Check) error {
 	seen, err := s.check(ctx, e.TenantID, check)
 	if err != nil {
@@ -69,8 +71,8 @@ func (s *Endpoints) Create(ctx context.Context, e endpoint.Endpoint, check Check
 	return s.move(ctx, e, s.count(e.TenantID, 1, seen))
 }
 
-// Readdress is Replace by a live endpoint whose URL is new among the tenant's: it was changed, or comes back with the
-// endpoint. check allows it; nil allows every one.
+// Readdress is Replace for a live endpoint that brings a URL to the tenant: the URL was changed, or the endpoint was
+// deleted before. check decides about the URL; a nil check allows every URL.
 func (s *Endpoints) Readdress(ctx context.Context, was, now endpoint.Endpoint, check Check) error {
 	seen, err := s.check(ctx, now.TenantID, check)
 	if err != nil {
@@ -89,8 +91,8 @@ func (s *Endpoints) Readdress(ctx context.Context, was, now endpoint.Endpoint, c
 	return s.transact(ctx, []types.TransactWriteItem{changed, s.count(now.TenantID, 0, seen)}, now.Revision)
 }
 
-// check has the URLs of the tenant's live endpoints checked. Since then seen changes whenever a URL is set, so that
-// of two that are set at once one is checked again.
+// check calls a Check with the URLs of the tenant's live endpoints. seen is the number of changes of URLs before the
+// check. If two requests set a URL at the same time, the second finds another number and has to check again.
 func (s *Endpoints) check(ctx context.Context, tenantID string, check Check) (seen *int64, err error) {
 	if check == nil {
 		return nil, nil
@@ -107,8 +109,8 @@ func (s *Endpoints) check(ctx context.Context, tenantID string, check Check) (se
 	return &changes, check(live)
 }
 
-// Replace stores now in place of was, which must still be stored: ErrConflict otherwise. now has a revision
-// of its own. Bringing a deleted endpoint back can meet ErrLimit.
+// Replace stores now in place of was. The error is ErrConflict if was is not stored any more. now must have another
+// revision than was. The restoration of a deleted endpoint may fail with ErrLimit.
 func (s *Endpoints) Replace(ctx context.Context, was, now endpoint.Endpoint) error {
 	switch {
 	case was.Live() == now.Live():
@@ -121,20 +123,19 @@ func (s *Endpoints) Replace(ctx context.Context, was, now endpoint.Endpoint) err
 
 // rewrite changes a row that stays where it is.
 func (s *Endpoints) rewrite(ctx context.Context, was, now endpoint.Endpoint) error {
-	_, stored, err := s.table.put(ctx, s.row(now), write{
-		condition: unwritten, values: given{":was": was.Revision},
-	})
-	if inTransaction(err) || err == nil && !stored { // a deletion or restoration has the row
+	_, stored, err := s.table.put(ctx, s.row(now), condition{unwritten, given{":was": was.Revision}})
+	if inTransaction(err) || err == nil && !stored {
+		// A deletion or a restoration has changed the row, or changes it now.
 		return ErrConflict
 	}
 	return err
 }
 
-// maxPruned bounds a request. More than one is pruned only after deletions at the same moment.
+// maxPruned bounds the deletions of one request. More than one is needed only after deletions at the same moment.
 const maxPruned = 10
 
-// Prune removes the longest deleted endpoints of the tenant, so that those which were deleted last are kept. It reads
-// all deleted ones, and bounds their number: the caller asks for it before a deletion.
+// Prune bounds the number of the tenant's deleted endpoints: it removes the endpoints that were deleted first. It reads
+// all deleted endpoints. The caller prunes before each deletion, so that they stay few.
 func (s *Endpoints) Prune(ctx context.Context, tenantID string) error {
 	deleted, err := s.under(ctx, tenantID, deletedPrefix, "tenant_id, endpoint_id, #status, deleted_at, revision")
 	if err != nil {
@@ -145,7 +146,8 @@ func (s *Endpoints) Prune(ctx context.Context, tenantID string) error {
 	})
 	beyond := len(deleted) - (endpoint.MaxTotal - endpoint.MaxLive)
 	for _, e := range deleted[:max(min(beyond, maxPruned), 0)] {
-		unchanged := write{condition: unwritten, values: given{":was": e.Revision}} // it may have been restored
+		// The endpoint may have been restored since it was read.
+		unchanged := condition{unwritten, given{":was": e.Revision}}
 		if _, err := s.deleteItem(ctx, rowKey(e).item(), unchanged); err != nil && !inTransaction(err) {
 			return err
 		}
@@ -153,14 +155,14 @@ func (s *Endpoints) Prune(ctx context.Context, tenantID string) error {
 	return nil
 }
 
-// inTransaction reports whether a write was refused since a transaction has the item.
+// inTransaction reports whether a write was refused because a transaction has the item.
 func inTransaction(err error) bool {
 	var busy *types.TransactionConflictException
 	return errors.As(err, &busy)
 }
 
-// move stores an endpoint in a place where none is, with other writes, all or nothing: the tenant's counts, and the
-// endpoint's old row.
+// move stores an endpoint under a key without a row. The other writes, to the tenant's counts and to the endpoint's old
+// row, are parts of the same transaction.
 func (s *Endpoints) move(ctx context.Context, now endpoint.Endpoint, others ...types.TransactWriteItem) error {
 	row, err := marshal(s.row(now))
 	if err != nil {
@@ -184,10 +186,12 @@ func (s *Endpoints) drop(e endpoint.Endpoint) types.TransactWriteItem {
 	}}
 }
 
-// count changes the number of the tenant's live endpoints, which stays within its bound. Where URLs were checked, it
-// counts the change of one, unless another was changed since seen.
+// count changes the number of the tenant's live endpoints, within its limit. After a check of URLs, it also counts one
+// change of a URL. It is then refused if another URL has been changed since seen.
 func (s *Endpoints) count(tenantID string, change int64, seen *int64) types.TransactWriteItem {
-	expression, condition, values := "ADD live_count :change", "", given{":change": change}
+	expression := "ADD live_count :change"
+	values := given{":change": change}
+	condition := ""
 	if change > 0 {
 		condition = "(attribute_not_exists(live_count) OR live_count < :most)"
 		values[":most"] = endpoint.MaxLive
@@ -208,8 +212,8 @@ func (s *Endpoints) count(tenantID string, change int64, seen *int64) types.Tran
 	}}
 }
 
-// transact writes all items or none. The SDK gives the call a token, so that a repetition of a call that had
-// been performed succeeds.
+// transact writes all items or none. The SDK gives the call a token. A repetition of a call that was performed before
+// therefore succeeds.
 func (s *Endpoints) transact(ctx context.Context, items []types.TransactWriteItem, revision string) error {
 	_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
 	var canceled *types.TransactionCanceledException
@@ -231,13 +235,14 @@ func (s *Endpoints) transact(ctx context.Context, items []types.TransactWriteIte
 	return verdict
 }
 
-// refusal says why the item with this index of a transaction was refused: the endpoint is there, or has changed, there
-// are too many, or the URL of another endpoint has been set since it was checked.
+// refusal is the reason for which the item with this index of a transaction was refused. The endpoint exists already or
+// has changed, there are too many endpoints, or the URL of another endpoint has been set since the check.
 func refusal(n int, refused types.TransactWriteItem, row attributes, revision string) error {
 	bounded := n == 1 && refused.Update.ExpressionAttributeValues[":most"] != nil
 	switch {
 	case n == 0 && getStr(row, "revision") == revision:
-		return nil // it had been performed, and its token was forgotten
+		// The transaction was performed before, and DynamoDB has forgotten its token.
+		return nil
 	case bounded && read[int](row, "live_count") >= endpoint.MaxLive:
 		return ErrLimit
 	case n == 1:

@@ -18,23 +18,30 @@ type ErasedTables struct {
 	APIKeys, Endpoints, EndpointHealth, Backlog, Deliveries, DeadLetters, Jobs string
 }
 
-// Erasure finds and deletes everything that the tables hold of a tenant, kind by kind. Tables without an index by
-// tenant are scanned, in parts at once: that is slow, but an erasure is rare, and indexes cost with every write. Scans
-// are a moment behind, which halves their price. An item so young may have been written behind them as well.
+// Erasure finds and deletes all items of a tenant, kind by kind. Tables without an index by tenant are scanned, several
+// parts at once. A scan is slow, but erasures are rare, and an index would cost something with every write. The scans
+// are eventually consistent, which halves their price. They may miss an item of the last moments. A consistent scan
+// would miss such an item, too, if it was written behind the scan.
 type Erasure struct{ kinds []erased }
 
-// erased is a kind of items, the query for a tenant's, and the deletion of an item's parts.
+// erased is one kind of items.
 type erased struct {
 	name string
 	table
 	query
-	of    func(tenantID string) given // the values of the query
-	key   string                      // of the items
+
+	// of returns the values of the query for a tenant.
+	of func(tenantID string) given
+
+	// key lists the attributes of an item's key.
+	key string
+
+	// parts deletes other items that are found through the item alone.
 	parts func(t table, ctx context.Context, item attributes) error
 }
 
-// NewErasure returns the erasure of the tables. API keys go first, so that nothing new is made with them, endpoints
-// next, so that deliveries in progress end by themselves.
+// NewErasure returns the erasure of the tables. API keys go first, so that they make nothing new. Endpoints go next, so
+// that deliveries in progress end by themselves.
 func NewErasure(client *dynamodb.Client, t ErasedTables) *Erasure {
 	at := func(name string) table { return table{client, name} }
 	tenant := func(id string) given { return given{":tenant": id} }
@@ -58,21 +65,23 @@ func NewErasure(client *dynamodb.Client, t ErasedTables) *Erasure {
 	}}
 }
 
+// isTenant selects the items of a tenant.
 const isTenant = "tenant_id = :tenant"
 
-// erasedAtOnce bounds a page that an index has found.
+// erasedAtOnce is the size of a page from an index.
 const erasedAtOnce = 500
 
 // Page counts the items on a page of one kind and, unless it is a dry run, deletes them. place is "" for the first
-// page, and next the place of the one after it, "" after the last page of the last kind. An item that is gone is no
-// error, so that a page may be asked for again.
+// page. next is the place of the page after it, and "" after the last page of the last kind. A missing item is no
+// error, so that the caller may repeat a page.
 func (e *Erasure) Page(
 	ctx context.Context, tenantID, place string, dryRun bool,
 ) (kind string, count int, next string, err error) {
 	kind, start, _ := strings.Cut(cmp.Or(place, e.kinds[0].name), " ")
 	n := slices.IndexFunc(e.kinds, func(k erased) bool { return k.name == kind })
 	if n < 0 {
-		return "", 0, "", ErrCursor // of another release
+		// Another release made the cursor.
+		return "", 0, "", ErrCursor
 	}
 	items, rest, err := e.kinds[n].page(ctx, tenantID, start)
 	if err == nil && !dryRun {
@@ -92,7 +101,7 @@ func (e *Erasure) Page(
 	return kind, len(items), next, nil
 }
 
-// page returns the keys of some items, and the place in the kind where the next page begins, "" after the last.
+// page returns the keys of the items on a page of the kind. next is the place of the page after it; "" after the last.
 func (k erased) page(ctx context.Context, tenantID, place string) (items []attributes, next string, err error) {
 	q := k.query
 	q.fields, q.values = k.key, k.of(tenantID)
@@ -107,14 +116,14 @@ func (k erased) page(ctx context.Context, tenantID, place string) (items []attri
 	return items, left.String(), err
 }
 
-// delete deletes an item, after the parts that are found through it alone.
+// delete deletes an item. Its parts go first, since they could not be found without it.
 func (k erased) delete(ctx context.Context, item attributes) error {
 	if k.parts != nil {
 		if err := k.parts(k.table, ctx, item); err != nil {
 			return err
 		}
 	}
-	_, err := k.deleteItem(ctx, item, write{})
+	_, err := k.deleteItem(ctx, item, condition{})
 	return err
 }
 
@@ -129,7 +138,7 @@ func (t table) deletePages(ctx context.Context, job attributes) error {
 		return err
 	}
 	for _, page := range pages {
-		if _, err := t.deleteItem(ctx, page, write{}); err != nil {
+		if _, err := t.deleteItem(ctx, page, condition{}); err != nil {
 			return err
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// The marks of a tenant and of its endpoints are one row, in a partition of its own: IAM tells partitions
-// apart, and only control may write this one; replay deletes it when it erases the tenant. No tenant id contains '#'.
+// The marks of a tenant and of its endpoints are one row, alone in its partition. IAM can tell partitions apart: only
+// control may write this one, and replay deletes it when it erases the tenant. No tenant id contains '#'.
 const (
 	marksPartition  = "marks#"
 	marksName       = "#marks"
@@ -22,7 +22,9 @@ type marksRow struct {
 	Partition string `dynamodbav:"tenant_id"`
 	Name      string `dynamodbav:"endpoint_id"`
 	endpoint.TenantMarks
-	Revision string `dynamodbav:"revision"` // changes with every write
+
+	// Revision changes with every write.
+	Revision string `dynamodbav:"revision"`
 }
 
 // Marks returns the operators' marks on the tenant and on its endpoints.
@@ -44,15 +46,15 @@ func marksOf(item attributes) (marksRow, error) {
 	return row, unreadable(err)
 }
 
-// Mark changes the marks of an endpoint or, where the key names none, of the tenant, and returns them as
-// they are then. change reports whether there is anything to change; it is called again where another
-// operator was faster.
+// Mark changes the marks of an endpoint, or of the tenant if the key has no endpoint. It returns the marks after the
+// call. change reports whether it has changed anything. Mark calls it again if another operator was faster.
 func (s *Endpoints) Mark(
 	ctx context.Context, key EndpointKey, change func(*endpoint.Marks) (changed bool),
 ) (changed bool, marks endpoint.Marks, err error) {
 	for try := range maxTries {
 		row, err := s.marks(ctx, key.TenantID, marksAttributes+", revision")
-		if marks = row.of(key.EndpointID); err != nil {
+		marks = row.of(key.EndpointID)
+		if err != nil {
 			return false, marks, err
 		}
 		if !change(&marks) {
@@ -77,15 +79,16 @@ func (r marksRow) of(endpointID string) endpoint.Marks {
 	return r.Endpoints[endpointID]
 }
 
-// putMarks stores new marks in place of row, dropping endpoints that are gone for good.
+// putMarks stores new marks in place of row. It drops the marks of endpoints that are gone for good.
 func (s *Endpoints) putMarks(
 	ctx context.Context, key EndpointKey, row marksRow, marks endpoint.Marks,
 ) (stored bool, err error) {
-	w := write{condition: "attribute_not_exists(revision)"}
+	unchanged := condition{holds: "attribute_not_exists(revision)"}
 	if row.Revision != "" {
-		w = write{condition: unwritten, values: given{":was": row.Revision}}
+		unchanged = condition{unwritten, given{":was": row.Revision}}
 	}
-	if row.Endpoints, err = s.known(ctx, key.TenantID, row.Endpoints); err != nil {
+	row.Endpoints, err = s.known(ctx, key.TenantID, row.Endpoints)
+	if err != nil {
 		return false, err
 	}
 	if key.EndpointID == "" {
@@ -94,13 +97,15 @@ func (s *Endpoints) putMarks(
 		row.Endpoints[key.EndpointID] = marks
 	}
 	to := marksKey(key.TenantID)
-	row.Partition, row.Name, row.Revision = to.TenantID, to.EndpointID, rand.Text()
-	_, stored, err = s.table.put(ctx, row, w)
+	row.Partition = to.TenantID
+	row.Name = to.EndpointID
+	row.Revision = rand.Text()
+	_, stored, err = s.table.put(ctx, row, unchanged)
 	return stored, err
 }
 
-// known returns the marks of the stored endpoints, deleted ones included. A Query is no snapshot and misses an
-// endpoint that is deleted meanwhile: only two misses mean that it is gone.
+// known returns the marks of the stored endpoints, deleted ones included. A Query is no snapshot: it may miss an
+// endpoint that changes its key during the Query. An endpoint is gone only if a second Query misses it, too.
 func (s *Endpoints) known(
 	ctx context.Context, tenantID string, marks map[string]endpoint.Marks,
 ) (map[string]endpoint.Marks, error) {

@@ -7,8 +7,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
-// merge reads the shards of a list as one list, in the order of their sort keys. Items with the same sort key come in
-// the order of their shards.
+// merge reads the shards of a list as one list, in the order of the sort keys. Items with the same sort key come in the
+// order of their shards.
 type merge struct {
 	shards    []stretch
 	key       shardKey
@@ -19,7 +19,8 @@ type merge struct {
 	read func(ctx context.Context, shard int, start attributes) (items []attributes, last attributes, err error)
 }
 
-// shardKey names the attributes of a key in an index: of its partition, of the order there, and of the table.
+// shardKey names the attributes of a key in an index. hash is the partition, sort the order in it, and id the key of
+// the table.
 type shardKey struct{ hash, sort, id string }
 
 // of is the key of an item.
@@ -27,16 +28,23 @@ func (k shardKey) of(item attributes) attributes {
 	return attributes{k.hash: item[k.hash], k.sort: item[k.sort], k.id: item[k.id]}
 }
 
-// stretch is how far a shard has been read.
+// stretch is the part of a shard that was read ahead of the list.
 type stretch struct {
-	place attributes   // the key behind which it goes on; empty: it begins
-	ahead []attributes // items behind place that were read already
-	last  attributes   // the key behind ahead
-	over  bool         // nothing is behind ahead
+	// place is the key of the last item that the list has returned; empty before the first item.
+	place attributes
+
+	// ahead are the items behind place that were read and not returned yet.
+	ahead []attributes
+
+	// last is the key behind ahead, where the next read of the shard begins.
+	last attributes
+
+	// over says that no item is behind ahead.
+	over bool
 }
 
-// take returns the next items, limit at most, and less only at the list's end or after so many rounds of reads; 0: as
-// many as it takes. One round suffices to bring the list further, though perhaps without an item.
+// take returns the next items, at most limit. It returns fewer at the end of the list and after so many rounds of
+// reads; 0 rounds stand for as many as needed. Each round brings the list forward, even if it finds no item.
 func (m *merge) take(ctx context.Context, limit, rounds int) (items []attributes, err error) {
 	for round := 0; len(items) < limit; {
 		shard, known := m.next()
@@ -55,8 +63,8 @@ func (m *merge) take(ctx context.Context, limit, rounds int) (items []attributes
 	return items, nil
 }
 
-// next is the shard that has the next item, or may have it: then it is not known before the shard is read. It is -1 at
-// the end of all.
+// next is the shard with the next item. If known is false, the shard only may have the next item and has to be read
+// first. The shard is -1 at the end of the list.
 func (m *merge) next() (shard int, known bool) {
 	shard = -1
 	for n, s := range m.shards {
@@ -70,7 +78,7 @@ func (m *merge) next() (shard int, known bool) {
 	return shard, shard >= 0 && len(m.shards[shard].ahead) > 0
 }
 
-// before is the order of two sort keys. A shard that was never read is before all others.
+// before is the order of two sort keys. A shard that was never read comes before all others.
 func (m *merge) before(a, b string) bool {
 	if m.backwards && a != "" && b != "" {
 		return a > b
@@ -78,7 +86,7 @@ func (m *merge) before(a, b string) bool {
 	return a < b
 }
 
-// fill reads a page of each shard of which nothing is ahead.
+// fill reads a page of each shard without items ahead.
 func (m *merge) fill(ctx context.Context) error {
 	errs := parallel.Each(len(m.shards), len(m.shards), func(n int) (err error) {
 		s := &m.shards[n]
@@ -97,7 +105,7 @@ func (m *merge) fill(ctx context.Context) error {
 
 func (s *stretch) ended() bool { return s.over && len(s.ahead) == 0 }
 
-// front is the sort key that nothing behind place is before.
+// front is a lower bound for the sort keys of the shard's next items.
 func (s *stretch) front(key shardKey) string {
 	if len(s.ahead) > 0 {
 		return getStr(s.ahead[0], key.sort)
@@ -106,7 +114,8 @@ func (s *stretch) front(key shardKey) string {
 }
 
 func (s *stretch) pop(key shardKey) (item attributes) {
-	item, s.ahead = s.ahead[0], s.ahead[1:]
+	item = s.ahead[0]
+	s.ahead = s.ahead[1:]
 	s.place = key.of(item)
 	if len(s.ahead) == 0 && !s.over {
 		s.place = s.last

@@ -17,26 +17,42 @@ import (
 
 // ReaderConfig says where and how a Reader reads.
 type ReaderConfig struct {
-	Client           *dynamodb.Client
-	Endpoints        string // the tables
-	EndpointHealth   string
-	Fields           Fields // of endpoints
-	Deleted          bool   // deleted endpoints, too
-	EventualCircuits bool   // circuits may be a little behind, for half the price
+	Client *dynamodb.Client
+
+	// Endpoints and EndpointHealth are the names of the tables.
+	Endpoints      string
+	EndpointHealth string
+
+	// Fields are the attributes of endpoints to read.
+	Fields Fields
+
+	// Deleted says that deleted endpoints are read, too.
+	Deleted bool
+
+	// EventualCircuits says that circuits may be a little behind, which halves the price of their reads.
+	EventualCircuits bool
 }
 
-// Reader reads endpoints together with their tenants' marks, their circuits and their tenants' slow_until:
-// one BatchGetItem call where 100 keys are enough, two for an endpoint and two for a tenant. For some fields it
-// makes a call a table: the right to read endpoints is conditional on the attributes that are asked for, and
-// IAM may evaluate that condition for everything that a call asks for.
+// Reader reads endpoints together with their circuits, and with the marks and slow_until of their tenants. An endpoint
+// has two keys and a tenant has two more. Up to 100 keys are read by one call of BatchGetItem.
+//
+// A Reader with Fields calls each table separately. Its right to read endpoints is conditional on the attributes that
+// it asks for, and IAM may evaluate that condition for all attributes of a call.
 type Reader struct {
 	endpoints, circuits table
-	rows, health        batchRead
-	together, deleted   bool
+
+	// rows and health are the reads of the two tables.
+	rows, health batchRead
+
+	// together says that one call may read both tables.
+	together bool
+
+	// deleted says that deleted endpoints are read, too.
+	deleted bool
 }
 
-// circuitTries bounds how often circuits that were left unprocessed are asked for again: nobody waits long
-// for them, since deliveries may go on without.
+// circuitTries bounds the tries for unprocessed circuits. It is small, because a delivery can go on without its
+// circuit.
 const circuitTries = 3
 
 // NewReader returns a Reader.
@@ -53,21 +69,34 @@ func NewReader(c ReaderConfig) *Reader {
 	return r
 }
 
-// Reading is the state of one endpoint and its tenant. A circuit that could not be read is not a healthy one: then
-// CircuitRead is false, and Circuit holds nothing but names.
+// Reading is the state of one endpoint and its tenant.
 type Reading struct {
-	Err         error             // nothing else is known: endpoint.ErrUnreadable, or the table's
-	Endpoint    endpoint.Endpoint // its own marks included
-	Found       bool              // Endpoint exists
-	Tenant      endpoint.Marks    // of all the tenant's endpoints
-	Circuit     circuit.Item      // Version 0: none
-	SlowUntil   time.Time         // the tenant's; zero: never slow
-	CircuitRead bool              // Circuit and SlowUntil were read
+	// Err is endpoint.ErrUnreadable or an error of the table. Nothing else is then known.
+	Err error
+
+	// Endpoint includes the endpoint's marks. Found says whether it exists.
+	Endpoint endpoint.Endpoint
+	Found    bool
+
+	// Tenant has the marks on all endpoints of the tenant.
+	Tenant endpoint.Marks
+
+	// Circuit has the version 0 if no circuit is stored.
+	Circuit circuit.Item
+
+	// SlowUntil is the tenant's; zero if the tenant was never slow.
+	SlowUntil time.Time
+
+	// CircuitRead says that Circuit and SlowUntil were read. An unread circuit has only its names. It does not mean that
+	// the endpoint is healthy.
+	CircuitRead bool
 }
 
-// Read reads the given endpoints; the ones in quiet without circuit and slow_until, which stay unread. A row that is
-// malformed or throttled is an error of its Reading, so that no tenant keeps back another; a circuit that cannot be
-// read is none. Read itself fails where it read no row.
+// Read reads the given endpoints. For endpoints in quiet it skips the circuit and slow_until, and their Readings have
+// CircuitRead false.
+//
+// A malformed or throttled row is an error of its Reading, so that one tenant's row cannot hold up other tenants. An
+// unreadable circuit is no error: its Reading has CircuitRead false, too. Read fails only if it could read no row.
 func (r *Reader) Read(
 	ctx context.Context, keys []EndpointKey, quiet map[EndpointKey]bool,
 ) (map[EndpointKey]Reading, error) {
@@ -101,15 +130,16 @@ func (r *Reader) Read(
 	return readings, nil
 }
 
-// readTogether reads both tables by one call and returns the keys that it did not read: all of them where the
-// call failed, since it may have failed for one table only.
+// readTogether reads both tables by one call. It returns the unread keys. After a failed call these are all keys, since
+// the call may have failed because of one table, and the other may still be readable.
 func (r *Reader) readTogether(
 	ctx context.Context, rows, health []attributes, found result,
 ) (rowsLeft, healthLeft []attributes) {
 	ask := map[string]types.KeysAndAttributes{r.endpoints.name: r.rows.of(rows), r.circuits.name: r.health.of(health)}
 	out, err := r.endpoints.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: ask})
 	if err != nil {
-		return rows, health // the separate calls report the fault
+		// The separate calls report the error.
+		return rows, health
 	}
 	for _, row := range out.Responses[r.endpoints.name] {
 		found.addRow(row)
@@ -120,20 +150,22 @@ func (r *Reader) readTogether(
 	return out.UnprocessedKeys[r.endpoints.name].Keys, out.UnprocessedKeys[r.circuits.name].Keys
 }
 
-// readEach reads each table by separate calls. The error is a panic.
+// readEach reads each table by separate calls. found gets the errors of keys. The returned error is a panic.
 func (r *Reader) readEach(ctx context.Context, rows, health []attributes, found result) error {
 	read := func(n int) error { //nolint:unparam // of parallel.Each
 		if n == 0 {
 			r.readRows(ctx, rows, found)
 			return nil
 		}
-		left, _ := r.circuits.getBatch(ctx, health, r.health, found.addHealth) // the rest is not read
+		// The error is not needed: found has the unread keys.
+		left, _ := r.circuits.getBatch(ctx, health, r.health, found.addHealth)
 		for _, key := range left {
 			found.read[getStr(key, "scope")] = false
 		}
 		return nil
 	}
-	if len(health) == 0 { // a new goroutine's stack would grow first: 3 % of a delivery
+	if len(health) == 0 {
+		// The stack of a new goroutine would have to grow first, which takes 3 % of a delivery's CPU time.
 		return parallel.Guard(func() error { return read(0) })
 	}
 	return errors.Join(parallel.Each(2, 2, read)...)
@@ -146,7 +178,7 @@ func (r *Reader) readRows(ctx context.Context, keys []attributes, found result) 
 	}
 }
 
-// readDeleted looks for the endpoints without a row among those that are deleted.
+// readDeleted looks for the endpoints without a row among the deleted endpoints.
 func (r *Reader) readDeleted(ctx context.Context, keys []EndpointKey, found result) {
 	missing := map[EndpointKey]bool{}
 	for _, key := range keys {
@@ -161,7 +193,7 @@ func (r *Reader) readDeleted(ctx context.Context, keys []EndpointKey, found resu
 	r.readRows(ctx, rows, found)
 }
 
-// wanted lists the keys of both tables, every one once, since DynamoDB refuses calls that name one twice.
+// wanted lists the keys of both tables. Each key is listed once, since DynamoDB refuses a call with the same key twice.
 func (r *Reader) wanted(keys []EndpointKey, quiet map[EndpointKey]bool) (rows, health []attributes) {
 	seen := make(map[any]bool, 4*len(keys))
 	once := func(list []attributes, name any, key attributes) []attributes {
@@ -183,11 +215,18 @@ func (r *Reader) wanted(keys []EndpointKey, quiet map[EndpointKey]bool) (rows, h
 	return rows, health
 }
 
+// result gathers the answers of all calls.
 type result struct {
-	rows   map[EndpointKey]attributes
-	health map[string]attributes // by scope
-	read   map[string]bool       // scopes that were answered, found or not
-	unread map[EndpointKey]error // of the rows that were not
+	rows map[EndpointKey]attributes
+
+	// health has the items of EndpointHealth by scope.
+	health map[string]attributes
+
+	// read has the scopes that DynamoDB answered for, with or without an item.
+	read map[string]bool
+
+	// unread has the errors of the rows that could not be read.
+	unread map[EndpointKey]error
 }
 
 func (r result) addRow(row attributes) { r.rows[keyOfRow(row)] = row }
@@ -213,7 +252,9 @@ func (r result) of(key EndpointKey) (reading Reading) {
 	if err != nil {
 		return Reading{Err: err, Found: true}
 	}
-	if reading.Found, reading.Tenant = found, marks.Tenant; found {
+	reading.Found = found
+	reading.Tenant = marks.Tenant
+	if found {
 		reading.Endpoint.Marks = marks.Endpoints[key.EndpointID]
 	}
 	reading.Circuit = circuit.Item{TenantID: key.TenantID, EndpointID: key.EndpointID}
@@ -221,7 +262,9 @@ func (r result) of(key EndpointKey) (reading Reading) {
 	stored, err := circuitOf(r.health[own], key.EndpointID)
 	stored.TenantID = key.TenantID
 	if err == nil && r.read[own] && r.read[tenant] {
-		reading.Circuit, reading.SlowUntil, reading.CircuitRead = stored, slowUntil(r.health[tenant]), true
+		reading.Circuit = stored
+		reading.SlowUntil = slowUntil(r.health[tenant])
+		reading.CircuitRead = true
 	}
 	return reading
 }

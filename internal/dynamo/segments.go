@@ -14,15 +14,16 @@ import (
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
-// scanSegments is in how many parts a whole table is read at once. One partition gives 3,000 read units a second, so
-// that one reader is slow however fast it asks; all parts together stay below the 40,000 of a table.
+// scanSegments is the number of parts of a table that are read at the same time. One partition gives 3,000 read units a
+// second, which is slow for a whole table. All parts together stay below the 40,000 read units of a table.
 const scanSegments = 8
 
-// segments are the parts of a table that were not read to their end: where each begins, by its number.
+// segments are the parts of a table that were not read to their end. The value of a part's number is the key behind
+// which the part goes on.
 type segments map[int]attributes
 
-// parseSegments reads what String wrote; "" is the whole table. The count of all parts goes with them: with another
-// count, a part's number would stand for other items.
+// parseSegments is the reverse of String; "" is the whole table. The text includes scanSegments: with another number of
+// parts, a part's number would stand for other items.
 func parseSegments(text string) (segments, error) {
 	s := segments{}
 	if text == "" {
@@ -41,14 +42,16 @@ func parseSegments(text string) (segments, error) {
 		if err != nil || n < 0 || n >= scanSegments {
 			return nil, ErrCursor
 		}
-		if s[n], err = decodeCursor(cursor); err != nil {
+		start, err := decodeCursor(cursor)
+		if err != nil {
 			return nil, err
 		}
+		s[n] = start
 	}
 	return s, nil
 }
 
-// String is "" where nothing is left.
+// String is "" if no part is left.
 func (s segments) String() string {
 	if len(s) == 0 {
 		return ""
@@ -62,11 +65,11 @@ func (s segments) String() string {
 	return strings.Join(words, " ")
 }
 
-// throttling tells that a table gives no more now. It does so for minutes where reads begin at once, until it has been
-// scaled, so that a part that is throttled goes on later.
+// throttling recognises a throttled call. A table on demand may be throttled for minutes when many reads begin at once,
+// until DynamoDB has scaled it. A throttled part goes on later.
 var throttling = retry.ThrottleErrorCode{Codes: retry.DefaultThrottleErrorCodes}
 
-// scanPage reads the next page of each part at once, and returns what is left after them.
+// scanPage reads the next pages of all parts at the same time. left are the parts behind these pages.
 func (t table) scanPage(ctx context.Context, q query, from segments) (items []attributes, left segments, err error) {
 	pages, rest := make([][]attributes, scanSegments), make([]segments, scanSegments)
 	errs := parallel.Each(scanSegments, scanSegments, func(n int) error {

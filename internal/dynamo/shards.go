@@ -11,12 +11,17 @@ import (
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
-// sharded is a query of a list that an index keeps in partitions: the shards of one that is too busy for a single
-// partition, or that alone. A delivery is in the same shard of each list as in Backlog.
+// sharded is a query of a list in an index. A list that is too busy for one partition has a partition for each shard.
+// Any other list has one partition. A delivery is in the same shard of each list as in Backlog.
 type sharded struct {
-	query               // with the condition that #hash is :partition; its limit is that of a page of a shard
-	key        shardKey // key.hash is #hash
-	partitions []string // the values of :partition
+	// query has the condition isPartition. Its limit is the size of a shard's page.
+	query
+
+	// key names the attributes of the list's keys.
+	key shardKey
+
+	// partitions are the values of :partition in the condition.
+	partitions []string
 }
 
 // isPartition is the condition of a sharded query.
@@ -31,8 +36,8 @@ func shardsOf(list string) []string {
 	return names
 }
 
-// perShard is the size of a shard's page where a page of the list has so many items: twice its share, so that a second
-// read is rare.
+// perShard is the size of a shard's page for a page of the list with limit items. It is twice the shard's share, so
+// that a second read is rare.
 func perShard(limit, shards int) int {
 	if shards == 1 {
 		return limit
@@ -48,8 +53,8 @@ func (s sharded) of(n int) query {
 	return q
 }
 
-// listSharded returns a page of a list as one, however many partitions it has. After so many rounds of reads it returns
-// what it has found; 0: the page is full, unless it is the last. next is "" after the last page.
+// listSharded returns a page of a list, with the items of all partitions in order. After so many rounds of reads it
+// returns the items found so far. With 0 rounds, every page before the last is full. next is "" after the last page.
 func (t table) listSharded(
 	ctx context.Context, s sharded, limit, rounds int, cursor string,
 ) (items []attributes, next string, err error) {
@@ -63,7 +68,8 @@ func (t table) listSharded(
 		q.start = start
 		return t.query(ctx, q)
 	}
-	if items, err = list.take(ctx, limit, rounds); err != nil {
+	items, err = list.take(ctx, limit, rounds)
+	if err != nil {
 		return nil, "", err
 	}
 	return items, s.close(list.shards), nil
@@ -82,11 +88,11 @@ func (t table) countSharded(ctx context.Context, s sharded) (n int, err error) {
 	return n, errors.Join(errs...)
 }
 
-// ended is the place of a shard that has been read to its end.
+// ended stands in a cursor for a shard that has been read to its end.
 const ended = "-"
 
-// close is the cursor of a list: for each shard that was begun, the sort key and the id behind which it goes on. It is
-// "" where all are at their ends.
+// close makes the cursor of a list. For each shard that was begun, the cursor has the sort key and the id behind which
+// the shard goes on. The cursor is "" if all shards are at their ends.
 func (s sharded) close(shards []stretch) string {
 	places, left := attributes{}, false
 	for n, one := range shards {
@@ -117,10 +123,12 @@ func (s sharded) open(cursor string) ([]stretch, error) {
 		if err != nil || n < 0 || n >= len(shards) {
 			return nil, ErrCursor
 		}
-		if shards[n].over = getStr(places, name) == ended; shards[n].over {
+		place := getStr(places, name)
+		if place == ended {
+			shards[n].over = true
 			continue
 		}
-		sort, id, ok := strings.Cut(getStr(places, name), " ")
+		sort, id, ok := strings.Cut(place, " ")
 		if !ok {
 			return nil, ErrCursor
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// table makes the calls of the stores to one table. Its errors name the table; the SDK's name the call.
+// table makes the calls of the stores to one table. Its errors name the table, and the SDK's errors name the call.
 type table struct {
 	client *dynamodb.Client
 	name   string
@@ -34,8 +34,8 @@ func optional(s string) *string {
 
 var placeholder = regexp.MustCompile(`#\w+`)
 
-// names resolves the placeholders of expressions: #name is the attribute name, where that is a word of
-// DynamoDB's own.
+// names resolves the placeholders of expressions. #name stands for the attribute name, in case name is a reserved word
+// of DynamoDB.
 func names(expressions ...string) map[string]string {
 	var named map[string]string
 	for _, text := range placeholder.FindAllString(strings.Join(expressions, " "), -1) {
@@ -47,8 +47,8 @@ func names(expressions ...string) map[string]string {
 	return named
 }
 
-// getItem returns the item with the key, strongly consistent; empty where there is none. fields are the
-// attributes to read, "" all.
+// getItem returns the item with the key by a strongly consistent read; the result is empty if there is none. fields are
+// the attributes to read; "" stands for all.
 func (t table) getItem(ctx context.Context, key attributes, fields string) (attributes, error) {
 	out, err := t.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &t.name, Key: key, ConsistentRead: aws.Bool(true),
@@ -60,7 +60,7 @@ func (t table) getItem(ctx context.Context, key attributes, fields string) (attr
 	return out.Item, nil
 }
 
-// get reads an item as a tagged struct, strongly consistent.
+// get reads an item as a tagged struct by a strongly consistent read.
 func get[T any](ctx context.Context, t table, key attributes) (v T, found bool, err error) {
 	item, err := t.getItem(ctx, key, "")
 	if err != nil || len(item) == 0 {
@@ -70,23 +70,33 @@ func get[T any](ctx context.Context, t table, key attributes) (v T, found bool, 
 	return v, err == nil, err
 }
 
-// query reads a page of a table, strongly consistent, or of an index.
+// query reads a page of a table or of an index. Reads of a table are strongly consistent unless behind is set.
 type query struct {
-	scan      bool // of the whole table, without a condition
-	segment   *int // the part of a scan, nil for all at once
+	// scan reads the whole table, without a condition. segment is the part to scan; nil stands for the whole.
+	scan    bool
+	segment *int
+
 	index     string
 	condition string
-	filter    string // of the page that the condition cut out
-	fields    string // "" means all
+
+	// filter applies to the page after the condition and the limit have cut it out.
+	filter string
+
+	// fields are the attributes to read; "" stands for all.
+	fields string
+
 	values    given
 	limit     int
 	backwards bool
-	behind    bool // the table may be read a little behind
-	start     attributes
+
+	// behind allows an eventually consistent read of a table.
+	behind bool
+
+	start attributes
 }
 
-// selected says to IAM, too, that a projection is read: its key dynamodb:Select has the value ALL_ATTRIBUTES unless a
-// request says otherwise (AWS, "Using IAM policy conditions for fine-grained access control").
+// selected tells IAM that only some attributes are read. Without it, the key dynamodb:Select of a policy's condition
+// has the value ALL_ATTRIBUTES (AWS, "Using IAM policy conditions for fine-grained access control").
 func (q query) selected() types.Select {
 	if q.fields == "" {
 		return ""
@@ -124,9 +134,10 @@ func (t table) scan(ctx context.Context, q query) (items []attributes, last attr
 	return out.Items, out.LastEvaluatedKey, nil
 }
 
-// list is query by cursors; next is "" after the last page.
+// list is query with cursors in place of keys; next is "" after the last page.
 func (t table) list(ctx context.Context, q query, cursor string) (items []attributes, next string, err error) {
-	if q.start, err = decodeCursor(cursor); err != nil {
+	q.start, err = decodeCursor(cursor)
+	if err != nil {
 		return nil, "", err
 	}
 	items, last, err := t.query(ctx, q)

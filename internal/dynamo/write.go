@@ -11,42 +11,78 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// write is a write of one item under a condition. Where that does not hold, the item is returned as it is; if the item
-// has everything that the write sets, the SDK has repeated a call whose answer was lost, and the write was applied.
-type write struct {
+// condition decides whether an item is written. The zero condition allows every write. A refused write changes nothing
+// and returns the stored item.
+type condition struct {
+	holds  string
+	values given
+}
+
+// update is a change of one item by an expression, under a condition.
+type update struct {
+	expression string
 	condition  string
-	values     given
-	expression string            // of an update
-	row        any               // instead of an expression, a tagged struct
-	owned      []string          // the row's attributes that are set or, where it has none, removed
-	appends    string            // an owned list, to which the row's is appended
-	sets       attributes        // values that an update leaves behind; nil: it removes the attribute
-	returns    types.ReturnValue // of an update; "": nothing
+
+	// values are the values of both expressions.
+	values given
+
+	// leaves are the attributes after the update; nil stands for a removed one. The SDK repeats a call if its answer is
+	// lost, and DynamoDB may then refuse the second call because the first one was applied. A refused update of an item
+	// with all these attributes therefore counts as applied. Without leaves, it counts as refused.
+	leaves attributes
+
+	// returns selects the attributes in the answer to an applied update; "" selects none.
+	returns types.ReturnValue
+}
+
+// row is a change of one item to the attributes of a tagged struct. Attributes outside of owned stay unchanged.
+type row struct {
+	from any
+
+	// owned are the attributes that the row writes. An owned attribute that from lacks is removed.
+	owned []string
+
+	// appends names an owned list. The elements in from are appended to the stored list.
+	appends string
+
+	condition
+	returns types.ReturnValue
 }
 
 const asItIs = types.ReturnValuesOnConditionCheckFailureAllOld
 
-func (t table) updateItem(ctx context.Context, key attributes, w write) (item attributes, applied bool, err error) {
-	if w, err = w.ofRow(); err != nil {
-		return nil, false, err
-	}
-	in := &dynamodb.UpdateItemInput{
+// updateItem makes an update. It returns the attributes that u.returns selects or, if applied is false, the stored
+// item.
+func (t table) updateItem(ctx context.Context, key attributes, u update) (item attributes, applied bool, err error) {
+	out, err := t.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &t.name, Key: key,
-		UpdateExpression: &w.expression, ConditionExpression: optional(w.condition),
-		ExpressionAttributeNames: names(w.expression, w.condition), ExpressionAttributeValues: w.values.encoded(),
-		ReturnValues: w.returns, ReturnValuesOnConditionCheckFailure: asItIs,
+		UpdateExpression: &u.expression, ConditionExpression: optional(u.condition),
+		ExpressionAttributeNames: names(u.expression, u.condition), ExpressionAttributeValues: u.values.encoded(),
+		ReturnValues: u.returns, ReturnValuesOnConditionCheckFailure: asItIs,
+	})
+	if err == nil {
+		return out.Attributes, true, nil
 	}
-	out, err := t.client.UpdateItem(ctx, in)
-	if err != nil {
-		return t.refused(err, w.sets)
+	stored, refused := storedBehind(err)
+	if !refused {
+		return nil, false, t.wrap(err)
 	}
-	return out.Attributes, true, nil
+	return stored, has(stored, u.leaves), nil
 }
 
-// update is updateItem of an item that is returned as a tagged struct.
-func update[T any](ctx context.Context, t table, key attributes, w write) (v T, applied bool, err error) {
-	w.returns = types.ReturnValueAllNew
-	item, applied, err := t.updateItem(ctx, key, w)
+// updateRow is updateItem for a row.
+func (t table) updateRow(ctx context.Context, key attributes, r row) (item attributes, applied bool, err error) {
+	u, err := r.update()
+	if err != nil {
+		return nil, false, err
+	}
+	return t.updateItem(ctx, key, u)
+}
+
+// updateAs is updateItem for an item that is returned as a tagged struct.
+func updateAs[T any](ctx context.Context, t table, key attributes, u update) (v T, applied bool, err error) {
+	u.returns = types.ReturnValueAllNew
+	item, applied, err := t.updateItem(ctx, key, u)
 	if err != nil {
 		return v, false, err
 	}
@@ -54,78 +90,93 @@ func update[T any](ctx context.Context, t table, key attributes, w write) (v T, 
 	return v, applied && err == nil, err
 }
 
-// put stores a tagged struct.
-func (t table) put(ctx context.Context, row any, w write) (was attributes, stored bool, err error) {
-	item, err := marshal(row)
+// put stores a tagged struct in place of any item with its key. If stored is false, was is the item that stands there.
+func (t table) put(ctx context.Context, v any, when condition) (was attributes, stored bool, err error) {
+	item, err := marshal(v)
 	if err != nil {
 		return nil, false, err
 	}
 	_, err = t.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &t.name, Item: item, ConditionExpression: optional(w.condition),
-		ExpressionAttributeNames: names(w.condition), ExpressionAttributeValues: w.values.encoded(),
+		TableName: &t.name, Item: item, ConditionExpression: optional(when.holds),
+		ExpressionAttributeNames: names(when.holds), ExpressionAttributeValues: when.values.encoded(),
 		ReturnValuesOnConditionCheckFailure: asItIs,
 	})
-	return t.refused(err, item)
+	if err == nil {
+		return nil, true, nil
+	}
+	was, refused := storedBehind(err)
+	if !refused {
+		return nil, false, t.wrap(err)
+	}
+	return was, has(was, item), nil
 }
 
-// deleteItem deletes an item. One that is gone counts as deleted.
-func (t table) deleteItem(ctx context.Context, key attributes, w write) (deleted bool, err error) {
+// deleteItem deletes an item. A missing item counts as deleted.
+func (t table) deleteItem(ctx context.Context, key attributes, when condition) (deleted bool, err error) {
 	_, err = t.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &t.name, Key: key, ConditionExpression: optional(w.condition),
-		ExpressionAttributeNames: names(w.condition), ExpressionAttributeValues: w.values.encoded(),
+		TableName: &t.name, Key: key, ConditionExpression: optional(when.holds),
+		ExpressionAttributeNames: names(when.holds), ExpressionAttributeValues: when.values.encoded(),
 		ReturnValuesOnConditionCheckFailure: asItIs,
 	})
-	item, _, err := t.refused(err, nil)
-	return err == nil && len(item) == 0, err
+	if err == nil {
+		return true, nil
+	}
+	stored, refused := storedBehind(err)
+	if !refused {
+		return false, t.wrap(err)
+	}
+	return len(stored) == 0, nil
 }
 
-// refused tells a condition that did not hold from an error, and from a write of sets that was applied before.
-func (t table) refused(err error, sets attributes) (item attributes, applied bool, _ error) {
+// storedBehind returns the item that did not meet the condition of a write. refused is false for every other error.
+func storedBehind(err error) (stored attributes, refused bool) {
 	var failed *types.ConditionalCheckFailedException
 	if !errors.As(err, &failed) {
-		return nil, err == nil, t.wrap(err)
+		return nil, false
 	}
-	for name, value := range sets {
-		if !reflect.DeepEqual(failed.Item[name], value) {
-			return failed.Item, false, nil
-		}
-	}
-	return failed.Item, len(sets) > 0, nil
+	return failed.Item, true
 }
 
-// ofRow is the write with the expression for its row.
-func (w write) ofRow() (write, error) {
-	if w.row == nil {
-		return w, nil
+// has reports whether an item has all these attributes. It is false for none.
+func has(item, wanted attributes) bool {
+	for name, value := range wanted {
+		if !reflect.DeepEqual(item[name], value) {
+			return false
+		}
 	}
-	item, err := marshal(w.row)
+	return len(wanted) > 0
+}
+
+// update is the row's expression.
+func (r row) update() (update, error) {
+	item, err := marshal(r.from)
 	if err != nil {
-		return write{}, err
+		return update{}, err
 	}
-	values := given{}
-	maps.Copy(values, w.values)
-	w.values, w.sets = values, attributes{}
+	u := update{condition: r.holds, values: given{}, leaves: attributes{}, returns: r.returns}
+	maps.Copy(u.values, r.values)
 	var set, remove []string
-	for _, name := range w.owned {
-		if w.sets[name] = item[name]; item[name] == nil {
+	for _, name := range r.owned {
+		u.leaves[name] = item[name]
+		if item[name] == nil {
 			remove = append(remove, "#"+name)
 			continue
 		}
 		term := ":" + name
-		if name == w.appends {
+		if name == r.appends {
 			term = "list_append(#" + name + ", :" + name + ")"
 		}
 		set = append(set, "#"+name+" = "+term)
-		w.values[":"+name] = item[name]
+		u.values[":"+name] = item[name]
 	}
-	w.expression = "SET " + strings.Join(set, ", ")
+	u.expression = "SET " + strings.Join(set, ", ")
 	if len(remove) > 0 {
-		w.expression += " REMOVE " + strings.Join(remove, ", ")
+		u.expression += " REMOVE " + strings.Join(remove, ", ")
 	}
-	return w, nil
+	return u, nil
 }
 
-// namesOf are the attributes that the tags of a struct name, without some of them.
+// namesOf are the attributes in the tags of a struct, without some of them.
 func namesOf[T any](without ...string) []string {
 	skip := map[string]bool{"": true, "-": true}
 	for _, name := range without {
