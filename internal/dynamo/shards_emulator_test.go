@@ -45,7 +45,7 @@ func (r rig) partitions(table string) map[string]map[string]int {
 }
 
 // onePartition are the indexes that a single endpoint or tenant can fill, each partition at 1,000 writes a second:
-// capacity.md says what that costs.
+// ceilings.md says what that costs.
 var onePartition = map[string]bool{"by-endpoint": true, "by-tenant": true}
 
 // DynamoDB takes 1,000 writes a second to a partition of an index, and refuses writes of the table beyond that.
