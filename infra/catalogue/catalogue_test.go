@@ -13,6 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/herald-webhooks/herald/infra/internal/movein"
 	"github.com/herald-webhooks/herald/internal/signature"
 	"github.com/herald-webhooks/herald/internal/testkit/contract"
 )
@@ -322,5 +323,40 @@ func TestDescribed_givesEachOperationAnIdOfItsOwn(t *testing.T) {
 		if n > 1 {
 			t.Errorf("%d operations have the id %s", n, id)
 		}
+	}
+}
+
+// A catalogue that herald events convert has written is read without a fault, whatever its texts hold.
+func TestBoth_readsTypesOfAnotherSender(t *testing.T) {
+	const svix = `{"data":[{"name":"invoice.paid","description":"Paid: \"in full\"\u0085 # no comment\ud83d\ude00",
+		"archived":false,"schemas":{"2":{"type":"object","required":["invoiceId","at"],
+		"definitions":{"id":{"type":"string","pattern":"^inv_"}},
+		"properties":{"invoiceId":{"$ref":"#/definitions/id"},"at":{"type":"string","format":"date-time"},
+		"\u2028 key: \u0007":{"type":"number","minimum":0.01}}}}},{"name":"invoice.void"}],"done":true}`
+	const outpost = `["order.shipped","inventory.updated","1.5"]`
+	text, report, err := movein.Types([]byte(svix + outpost))
+	if err != nil || report.Taken != 5 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	path := filepath.Join(t.TempDir(), "own.yaml")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, got, err := both(root, path)
+	want := []entry{
+		{
+			Name: "invoice.paid", Description: `Paid: "in full" # no comment😀`,
+			Schema: `{"type":"object","required":["invoiceId","at"],` +
+				`"properties":{"invoiceId":{"type":"string","pattern":"^inv_"},` +
+				`"at":{"type":"string","format":"date-time"},"` + "\u2028" + ` key: \u0007":{"type":"number","minimum":0.01}}}`,
+			Example: `{"invoiceId":"inv_","at":"2026-01-02T15:04:05Z","` + "\u2028" + ` key: \u0007":0.01}`,
+		},
+		{Name: "invoice.void", Description: "invoice.void", Schema: `{"type":"object"}`, Example: `{}`},
+		{Name: "order.shipped", Description: "order.shipped", Schema: `{"type":"object"}`, Example: `{}`},
+		{Name: "inventory.updated", Description: "inventory.updated", Schema: `{"type":"object"}`, Example: `{}`},
+		{Name: "1.5", Description: "1.5", Schema: `{"type":"object"}`, Example: `{}`},
+	}
+	if diff := gocmp.Diff(want, got, cmpopts.IgnoreUnexported(entry{})); diff != "" || err != nil {
+		t.Errorf("types (-want +got):\n%s%v\n%s", diff, err, text)
 	}
 }

@@ -1,0 +1,69 @@
+package movein
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// joined are a Convoy project's endpoints, each with the event types of its subscriptions in the field event_types. A
+// subscription has its endpoint in it, which stands for one that the file does not have.
+func joined(records []*record) (endpoints []*record) {
+	byID := map[string]*record{}
+	known := func(e *record) *record {
+		id := e.text("uid")
+		if have := byID[id]; have != nil && id != "" {
+			return have
+		}
+		endpoints, byID[id] = append(endpoints, e), e
+		return e
+	}
+	var subscriptions []*record
+	for _, r := range records {
+		if r.fields["endpoint_metadata"] == nil {
+			known(r)
+			continue
+		}
+		subscriptions = append(subscriptions, r)
+	}
+	for _, r := range subscriptions {
+		if !empty(r.fields["deleted_at"]) {
+			continue
+		}
+		subscribe(known(r.part("endpoint_metadata")), r)
+	}
+	slices.SortStableFunc(endpoints, func(a, b *record) int { return a.number - b.number })
+	return endpoints
+}
+
+// subscribe adds the types of a subscription to its endpoint, and the notes about it.
+func subscribe(e, subscription *record) {
+	config := subscription.part("filter_config")
+	types := config.names("event_types")
+	if len(types) == 0 {
+		types = []string{"*"} // as Convoy does
+	}
+	list, err := json.Marshal(append(e.names("event_types"), types...))
+	if err == nil {
+		if e.fields == nil {
+			e.fields = map[string]jsontext.Value{}
+		}
+		e.fields["event_types"] = list
+	}
+	filter := config.part("filter")
+	filter.ignore("is_flattened")
+	for _, name := range slices.Sorted(maps.Keys(filter.fields)) {
+		if !filter.seen[name] && !empty(filter.fields[name]) {
+			subscription.note("filter_config.filter", noFilter)
+			break
+		}
+	}
+	subscription.ignore(append(ofConvoy, "alert_config", "retry_config", "delivery_mode")...)
+	subscription.lose(map[string]string{
+		"function": noTransform, "rate_limit_config": noRate, "device_metadata": "Herald has no devices",
+	})
+	subscription.rest()
+	e.adopt("subscription", subscription)
+}

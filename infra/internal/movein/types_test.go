@@ -1,0 +1,168 @@
+package movein
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// typeOf reads the one type of a file.
+func typeOf(t *testing.T, file string) (got eventType, notes string) {
+	t.Helper()
+	records, _, err := read([]byte(file))
+	if err != nil || len(records) != 1 {
+		t.Fatalf("%s: %d records, %v", file, len(records), err)
+	}
+	got = records[0].eventType()
+	return got, told(Report{Objects: []Object{{Notes: records[0].notes}}})
+}
+
+// withSchema is a type as Svix answers it.
+func withSchema(schema string) string {
+	return `{"name":"invoice.paid","description":"An invoice\nwas paid","schemas":{"1":` + schema + `},"archived":false,
+		"deprecated":false,"createdAt":"2024-08-24T14:15:22Z","updatedAt":"2024-08-24T14:15:22Z"}`
+}
+
+func TestEventType_takesSchemasOfEveryDraft(t *testing.T) {
+	for _, c := range []struct{ given, schema, example, note string }{
+		{ // as Svix's own example
+			`{"title":"Paid","type":"object","properties":{"invoiceId":{"type":"string"},"userId":{"type":"string"}},
+				"required":["invoiceId","userId"]}`,
+			`{"title":"Paid","type":"object","properties":{"invoiceId":{"type":"string"},"userId":{"type":"string"}},` +
+				`"required":["invoiceId","userId"]}`,
+			`{"invoiceId":"text","userId":"text"}`, "example: is made up from the schema",
+		},
+		{
+			`{"$schema":"http://json-schema.org/draft-07/schema#","$id":"x",
+				"definitions":{"id":{"type":"string","pattern":"^inv_"}},"type":"object",
+				"properties":{"id":{"$ref":"#/definitions/id"},"of":{"$ref":"#/definitions/id","title":"old"}}}`,
+			`{"type":"object","properties":{"id":{"type":"string","pattern":"^inv_"},` +
+				`"of":{"allOf":[{"type":"string","pattern":"^inv_"},{"title":"old"}]}}}`,
+			`{"id":"inv_","of":"inv_"}`, "made up",
+		},
+		{
+			`{"type":"object","properties":{"n":{"type":"integer","minimum":3,"exclusiveMinimum":true},
+				"l":{"type":"array","items":[{"type":"boolean"}],"additionalItems":false},"x":{"type":"string","nullable":true}}}`,
+			`{"type":"object","properties":{"n":{"type":"integer","minimum":3,"exclusiveMinimum":3},` +
+				`"l":{"type":"array","prefixItems":[{"type":"boolean"}],"items":false},"x":{"type":["string","null"]}}}`,
+			`{}`, "example: is {}: write a better one",
+		},
+		{
+			`{"type":"object","properties":{"type":{"const":"invoice.paid"},"timestamp":{"type":"string"},
+				"data":{"type":"object","properties":{"id":{"type":"string"}}}},
+				"examples":[{"type":"invoice.paid","data":{"id":"inv_1"}}]}`,
+			`{"type":"object","properties":{"id":{"type":"string"}}}`, `{"id":"inv_1"}`,
+			"schema: is of a body with type and data",
+		},
+		{
+			`{"type":"object","properties":{"id":{"type":"string","pattern":"^(?!x)"}},"example":{"id":"inv_1"}}`,
+			`{"type":"object","properties":{"id":{"type":"string"}},"example":{"id":"inv_1"}}`, `{"id":"inv_1"}`,
+			"schema: a pattern that RE2",
+		},
+		{`{"type":"object","required":["id"],"properties":{"id":{"type":"string","pattern":"^[a-f]{9}$"}}}`,
+			`{"type":"object","required":["id"],"properties":{"id":{"type":"string","pattern":"^[a-f]{9}$"}}}`, `{}`,
+			"example: none was found that fulfils the schema"},
+		{`{"type":"object","properties":{"a":{"$ref":"#"}}}`, `{"type":"object"}`, `{}`, "it refers to itself"},
+		{`{"$ref":"https://example.com/hush"}`, `{"type":"object"}`, `{}`, "it refers to another document"},
+		{`{"$ref":"#/definitions/none"}`, `{"type":"object"}`, `{}`, "it refers to a part that it does not have"},
+		{`{"type":"objekt"}`, `{"type":"object"}`, `{}`, "schema: is left out, so that all data passes"},
+		{`{"type":"object","properties":{"a":` + strings.Repeat(`{"items":`, 100) + `{}` + strings.Repeat(`}`, 100) + `}}`,
+			`{"type":"object"}`, `{}`, "more than 64 levels"},
+		{`{"type":"object","title":"` + strings.Repeat("x", maxSchema) + `"}`, `{"type":"object"}`, `{}`,
+			"more than 65536 bytes"},
+	} {
+		got, notes := typeOf(t, withSchema(c.given))
+		want := eventType{
+			name: "invoice.paid", summary: "An invoice was paid", schema: []byte(c.schema), example: []byte(c.example),
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(eventType{})); diff != "" || !strings.Contains(notes, c.note) ||
+			strings.Contains(notes, "hush") {
+			t.Errorf("%.300s (-want +got):\n%s%s", c.given, diff, notes)
+		}
+	}
+}
+
+// References that double with each level, and lists that double in each other, end at a bound.
+func TestEventType_boundsWhatItWrites(t *testing.T) {
+	double := `{"type":"object","properties":{"b":{"$ref":"#/$defs/a"}},"$defs":{`
+	for c := 'a'; c < 'z'; c++ {
+		next := `{"$ref":"#/$defs/` + string(c+1) + `"}`
+		double += `"` + string(c) + `":{"prefixItems":[` + next + `,` + next + `]},`
+	}
+	got, notes := typeOf(t, withSchema(double+`"z":{}}}`))
+	if string(got.schema) != string(anyObject) || !strings.Contains(notes, "more than 65536 bytes") {
+		t.Errorf("%d bytes, %s", len(got.schema), notes)
+	}
+	lists := `{"type":"object","properties":{"a":` + strings.Repeat(`{"type":"array","minItems":99,"items":`, 12) +
+		`{"type":"string","minLength":3000}` + strings.Repeat(`}`, 12) + `}}`
+	if got, notes = typeOf(t, withSchema(lists)); len(got.example) > 1<<20 {
+		t.Errorf("an example of %d bytes, %s", len(got.example), notes)
+	}
+}
+
+func TestTypes_leavesOutNamesThatNoCatalogueHas(t *testing.T) {
+	for file, want := range map[string]string{
+		`["user.created"]`:                      "name: is one of the specification's",
+		`["user.signup"]`:                       "name: names below user. are Herald's",
+		`["Organization.paid"]`:                 "name: names below Organization. are Herald's",
+		`["signup"]`:                            "name: must be object.action",
+		`["*"]`:                                 "name: must be object.action",
+		`["order placed.now"]`:                  "name: must be object.action",
+		`["a.` + strings.Repeat("x", 63) + `"]`: "name: must be object.action",
+		`[{"schemas":{}}]`:                      "name: is missing",
+		`["order.placed","Order.Placed"]`:       "name: is another's, or differs in case only",
+
+		`[{"name":"order.placed","archived":true}]`:                             "archived: it is not published any more",
+		`[{"name":"order.placed","deprecated":true}]`:                           "deprecated: a catalogue has no such mark",
+		`[{"name":"order.placed","groupName":"a","featureFlag":"b","shiny":1}]`: "shiny: is not known here",
+		`[{"name":"order.placed","schemas":{"1":{"type":"object"},"2":{}}}]`:    "schemas: of 2 versions the newest",
+	} {
+		_, report, err := Types([]byte(file))
+		if err != nil || !strings.Contains(told(report), want) {
+			t.Errorf("%.100s: want %s: %s%v", file, want, told(report), err)
+		}
+	}
+}
+
+func TestTypes_keepsTheBoundsOfACatalogue(t *testing.T) {
+	var names, schemas []string
+	for n := range 201 {
+		names = append(names, fmt.Sprintf(`"order.n%d"`, n))
+	}
+	for n := range 6 {
+		schemas = append(schemas, fmt.Sprintf(`{"name":"order.n%d","schema":{"type":"object","title":"%s"}}`,
+			n, strings.Repeat("x", 60_000)))
+	}
+	for _, c := range []struct {
+		file  []string
+		taken int
+		want  string
+	}{
+		{names, 200, "name: a catalogue has at most 200 types"},
+		{schemas, 6, "schema: is left out: all schemas have at most 262144 bytes together"},
+	} {
+		catalogue, report, err := Types([]byte("[" + strings.Join(c.file, ",") + "]"))
+		if err != nil || report.Taken != c.taken || !strings.Contains(told(report), c.want) || len(catalogue) > 300_000 {
+			t.Errorf("%d types in %d bytes, %v: %s", report.Taken, len(catalogue), err, told(report))
+		}
+	}
+}
+
+func FuzzTypes(f *testing.F) {
+	for _, seed := range []string{
+		withSchema(`{"type":"object","properties":{"a":{"$ref":"#/$defs/b"}},"$defs":{"b":{"enum":[1]}}}`),
+		withSchema(`{"allOf":[{"type":"object"},{"oneOf":[{"minItems":5},{"pattern":"^a"}]}],
+			"examples":[{"type":1,"data":{}}]}`), `["order.placed"]`,
+		`[{"topic":"a.b","schema":{"exclusiveMinimum":true,"minimum":1e400,"nullable":true}}]`, `{"name":"\ud83d.a"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		catalogue, report, err := Types(file)
+		if err == nil && (len(catalogue) > 0) != (report.Taken > 0) {
+			t.Errorf("%d bytes of a catalogue with %d types", len(catalogue), report.Taken)
+		}
+	})
+}
