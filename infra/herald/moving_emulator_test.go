@@ -24,9 +24,13 @@ import (
 func (i incident) movesIn(t *testing.T, page string) {
 	t.Helper()
 	all := i.newcomers(t, page, 10)
+	shown := []string{"", "would_create", "created", "acknowledged"}
 	for n, command := range regexp.MustCompile(`(?m)^herald (.*)$`).FindAllStringSubmatch(page, -1) {
+		if n == 0 { // the receivers are on this machine
+			command[1] += " --ports 1024-65535 --cidrs 127.0.0.0/8 --per-host 50"
+		}
 		out := ends(t, exit.Done, command[1])
-		if n < 2 && strings.Count(out, []string{"would_create", "created"}[n]) != len(all) {
+		if got := strings.Count(out, shown[n]); n > 0 && n < 3 && got != len(all) {
 			t.Errorf("herald %s: %s", command[1], out)
 		}
 	}
@@ -57,9 +61,9 @@ func (i incident) newcomers(t *testing.T, page string, n int) (all []*receiver.I
 		if err := json.Unmarshal([]byte(lines[k%len(lines)]), &line); err != nil {
 			t.Fatal(err)
 		}
-		key := fmt.Sprint(line["secret"], k)
+		key := fmt.Sprint("the literal text of a key", k)
 		line["url"], line["secret"] = inbox.URL, key
-		if strings.HasPrefix(key, "whsec_") {
+		if k%2 == 0 {
 			key = fmt.Sprintf("key %d\x00\xff of another sender", k)
 			line["secret"] = "whsec_" + base64.StdEncoding.EncodeToString([]byte(key))
 		}
@@ -73,7 +77,7 @@ func (i incident) newcomers(t *testing.T, page string, n int) (all []*receiver.I
 		file.WriteString(string(text) + "\n")
 		all = append(all, inbox)
 	}
-	if err := os.WriteFile("endpoints.jsonl", []byte(file.String()), 0o600); err != nil {
+	if err := os.WriteFile("svix.jsonl", []byte(file.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return all

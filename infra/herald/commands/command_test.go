@@ -21,6 +21,7 @@ var (
 		"rejected list", "rejected show", "jobs list", "jobs show", "keys list", "events list", "tail",
 	}
 	actors = map[string]int{
+		"endpoints convert --from svix -": exit.Failed, "events convert -": exit.Failed,
 		"endpoints import -": exit.Done, "endpoints pause a/b a/c": exit.Done, "endpoints resume a/b": exit.Done,
 		"endpoints release a/b": exit.Done, "endpoints discard a/b": exit.Done, "tenants pause a": exit.Done,
 		"tenants resume a": exit.Done, "tenants discard a": exit.Done, "tenants erase a": exit.Done,

@@ -16,7 +16,7 @@ func endpointCommands(s setup) *cli.Command {
 			usage.Text("host", "of the URL"), usage.Text("description", "its owner's"), limitFlag(stack.MaxPage)),
 		command("show ENDPOINT", "one endpoint", s.one("inspect", "endpoint"),
 			tenant, &cli.BoolFlag{Name: "path", Usage: "show the URL's path, too; this is logged"}),
-		importCommand(s),
+		convertCommand(s), importCommand(s),
 		command("pause ENDPOINT…", "send it nothing; its deliveries are held", act, tenant,
 			usage.Text("reason", "kept with the mark and shown: a ticket, say")),
 		command("resume ENDPOINT…", "end a pause: held deliveries are sent", act, tenant),

@@ -20,6 +20,7 @@ import (
 func eventCommands(s setup) *cli.Command {
 	return group("events", "events as an auth service sends them",
 		command("list", "the event types that this herald was built with; as JSON, with schemas and examples", s.listTypes),
+		typesCommand(s),
 		command("send [TYPE]", "send a sample, or a file, to the stack's events queue", s.on(sendEvent),
 			usage.Text("tenant", "the tenant of the sample"), usage.Text("file", "an event message, or - for standard input")),
 	)

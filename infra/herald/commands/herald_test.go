@@ -17,6 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/exit"
 	"github.com/herald-webhooks/herald/infra/herald/stack"
 	"github.com/herald-webhooks/herald/infra/herald/terminal"
+	"github.com/herald-webhooks/herald/internal/handler/webhooks"
 )
 
 // fake answers the requests of a command, by action, and keeps them.
@@ -24,13 +25,14 @@ type fake struct {
 	answers  map[string]string // by function and action
 	later    []string          // in turn, where answers has none; "" is a fault
 	requests []answers.Row
-	asked    []string // the functions, of each request
-	sought   bool     // the stack was
-	cloud    *account // all else of AWS
+	asked    []string                     // the functions, of each request
+	sought   bool                         // the stack was
+	cloud    *account                     // all else of AWS
+	handlers map[string]*webhooks.Handler // functions that answer for themselves
 }
 
 func (f *fake) Invoke(
-	_ context.Context, in *lambda.InvokeInput, _ ...func(*lambda.Options),
+	ctx context.Context, in *lambda.InvokeInput, _ ...func(*lambda.Options),
 ) (*lambda.InvokeOutput, error) {
 	var r answers.Row
 	if err := json.Unmarshal(in.Payload, &r); err != nil {
@@ -38,6 +40,10 @@ func (f *fake) Invoke(
 	}
 	action, _ := r["action"].(string)
 	f.requests, f.asked = append(f.requests, r), append(f.asked, *in.FunctionName)
+	if h := f.handlers[*in.FunctionName]; h != nil {
+		answer, err := h.Invoke(ctx, in.Payload)
+		return &lambda.InvokeOutput{Payload: answer}, err
+	}
 	answer, ok := f.answers[*in.FunctionName+" "+action]
 	if !ok && len(f.later) > 0 {
 		answer, f.later = f.later[0], f.later[1:]

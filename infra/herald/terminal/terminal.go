@@ -6,6 +6,7 @@ package terminal
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -69,19 +70,50 @@ func Escaped(text string) string {
 	return b.String()
 }
 
+// maxFile bounds a file that is read, in bytes: a device has no end.
+const maxFile = 64 << 20
+
 // ReadFile reads a file, or standard input for "-".
 func (t *Terminal) ReadFile(path string) ([]byte, error) {
-	var content []byte
-	var err error
-	if path == "-" {
-		content, err = io.ReadAll(t.In)
-	} else {
-		content, err = os.ReadFile(path) //nolint:gosec // the path is the caller's own
-	}
+	content, err := t.read(path)
 	if err != nil {
 		return nil, exit.With(exit.Usage, "reading %s: %v", path, err)
 	}
+	if len(content) > maxFile {
+		return nil, exit.With(exit.Usage, "%s: longer than %d MiB", path, maxFile>>20)
+	}
 	return content, nil
+}
+
+func (t *Terminal) read(path string) ([]byte, error) {
+	from := t.In
+	if path != "-" {
+		f, err := os.Open(path) //nolint:gosec // the path is the caller's own
+		if err != nil {
+			return nil, err //nolint:wrapcheck // the caller names the file
+		}
+		defer f.Close()
+		from = f
+	}
+	return io.ReadAll(io.LimitReader(from, maxFile+1)) //nolint:wrapcheck // likewise
+}
+
+// WriteNew writes a file that only its owner may read. It never writes to a file, or through a link, that exists: what
+// stands there may be read by others, or be the only copy.
+func (t *Terminal) WriteNew(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the path is the caller's own
+	if errors.Is(err, os.ErrExist) {
+		return exit.With(exit.Usage, "%s exists: name another file by --to, or remove it", path)
+	}
+	if err != nil {
+		return exit.With(exit.Usage, "writing %s: %v", path, err)
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Close()); err != nil {
+		err = errors.Join(err, os.Remove(path)) // half a file would be imported as a whole one
+		return exit.With(exit.Failed, "writing %s: %v", path, err)
+	}
+	return nil
 }
 
 // ReadObject reads a file, or standard input for "-", that holds a JSON object.
