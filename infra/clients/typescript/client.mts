@@ -39,9 +39,9 @@ async function life(api: Client) {
   const one = { params: { path: { id: made.id } } };
   let read = await api.GET("/v1/webhooks/{id}", one);
   console.log("get", read.response.status, need(read).url, need(read).created_at === made.created_at);
-  const second = { body: { url: `${url}/2`, events: ["*"] } } satisfies { body: components["schemas"]["NewEndpoint"] };
-  const put = await api.PUT("/v1/webhooks", second);
-  const again = await api.PUT("/v1/webhooks", second);
+  const other = { body: { url: `${url}/2`, events: ["*"] } } satisfies { body: components["schemas"]["NewEndpoint"] };
+  const put = await api.PUT("/v1/webhooks", other);
+  const again = await api.PUT("/v1/webhooks", other);
   console.log("put", put.response.status, again.response.status, need(again).status);
   const first = need(await api.GET("/v1/webhooks", { params: { query: { limit: 1 } } }));
   const second = await api.GET("/v1/webhooks", { params: { query: { limit: 1, cursor: first.next_cursor! } } });

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -192,10 +193,11 @@ func (h *Handler) readOverlap(body []byte) (time.Duration, error) {
 	}
 	const pointer = "/previous_secret_hours"
 	var r reader
-	var hours int
+	var hours float64 // JSON has one kind of numbers: 1.0 is an integer, too
 	switch err := json.Unmarshal(in.PreviousSecretHours, &hours); {
 	case in.PreviousSecretHours == nil:
-	case err != nil || in.PreviousSecretHours.Kind() != '0' || hours < 0 || hours > maxOverlapHours:
+	case err != nil || in.PreviousSecretHours.Kind() != '0' || hours != math.Trunc(hours),
+		hours < 0, hours > maxOverlapHours:
 		r.refuse(pointer, fmt.Sprintf("must be an integer from 0 to %d", maxOverlapHours))
 	case hours > 0 && h.Companions == delivery.CompanionsNone:
 		r.refuse(pointer, "must be 0 here: only webhook-signature can hold two signatures, and it is not sent")

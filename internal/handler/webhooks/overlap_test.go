@@ -31,6 +31,9 @@ func TestHandler_rotate_refusesEveryOtherBody(t *testing.T) {
 	} {
 		w.expect(body, want, w.do(key, "POST", path, body))
 	}
+	for _, integer := range []string{"0", "-0", "24", "2.0", "1e1", "0.024e3"} {
+		w.expect(integer, "200", w.do(key, "POST", path, `{"previous_secret_hours":`+integer+`}`))
+	}
 	w.handler.Companions = delivery.CompanionsNone
 	w.expect("without webhook-signature", hours,
 		w.do(key, "POST", path, `{"previous_secret_hours":1}`))
