@@ -1,6 +1,6 @@
 // Package allowance decides which tenants are slow. A tenant may keep processes of deliver busy for a
-// share of their time; a tenant that takes more is slow for hours, and its deliveries go through
-// SlowQueue, where they delay nobody else's.
+// share of their time. A tenant that takes more is slow for hours, and its deliveries go through
+// SlowQueue, where they delay no other tenant's.
 //
 // Two things are charged. A tenant that keeps a batch for longer than Free pays for the rest, whether or not others
 // wait (Due). And while deliveries wait for a process, the tenants of the batch that the process had before pay for the
@@ -18,19 +18,19 @@ import "time"
 
 // Settings are the allowance of each tenant.
 type Settings struct {
-	Rate  float64       // process-seconds a second that are paid for: 0.25 % of DeliveryQueue's processes
-	Lane  float64       // the same in SlowQueue: 25 % of its processes
-	Burst time.Duration // process time beyond it: two attempt timeouts
-	Free  time.Duration // of each batch: a fifth of the attempt timeout
-	Late  time.Duration // longest wait of a first attempt while processes are free
-	Least time.Duration // of a stay in SlowQueue: 6 h
-	Most  time.Duration // 24 h
+	Rate     float64       // process-seconds a second that are paid for: 0.25 % of DeliveryQueue's processes
+	SlowRate float64       // the same on SlowQueue: 25 % of its processes
+	Burst    time.Duration // process time beyond it: two attempt timeouts
+	Free     time.Duration // of each batch: a fifth of the attempt timeout
+	Late     time.Duration // longest wait of a first attempt while processes are free
+	Least    time.Duration // of a stay in SlowQueue: 6 h
+	Most     time.Duration // 24 h
 }
 
 // New returns the allowance for mappings of so many processes and this attempt timeout.
 func New(processes int, attemptTimeout time.Duration) Settings {
 	return Settings{
-		Rate: float64(processes) / 400, Lane: float64(processes) / 4,
+		Rate: float64(processes) / 400, SlowRate: float64(processes) / 4,
 		Burst: 2 * attemptTimeout, Free: attemptTimeout / 5, Late: time.Second,
 		Least: 6 * time.Hour, Most: 24 * time.Hour,
 	}
@@ -42,11 +42,11 @@ func (s Settings) Behind(window time.Duration) Settings {
 	return s
 }
 
-// Charge is the move of slow_until for so much process time; lane says that it was spent on SlowQueue.
-func (s Settings) Charge(kept time.Duration, lane bool) time.Duration {
+// Charge is the move of slow_until for so much process time; slow says that it was spent on SlowQueue.
+func (s Settings) Charge(kept time.Duration, slow bool) time.Duration {
 	rate := s.Rate
-	if lane {
-		rate = s.Lane
+	if slow {
+		rate = s.SlowRate
 	}
 	return time.Duration(float64(max(kept, 0)) / rate)
 }
@@ -62,11 +62,11 @@ func (s Settings) End(until time.Time) time.Time { return until.Add(-s.threshold
 
 // Settle says where slow_until has to be moved to after a charge of d has moved it to until, and whether
 // it has to: up, where the charge made the tenant slow, and down, where the stay would be too long. A charge
-// outside the lane that finds the tenant slow raises it, too: the answer to the one that made it slow may
+// outside SlowQueue that finds the tenant slow raises it, too: the answer to the one that made it slow may
 // have been lost.
-func (s Settings) Settle(until time.Time, d time.Duration, lane bool, now time.Time) (to time.Time, move bool) {
+func (s Settings) Settle(until time.Time, d time.Duration, slow bool, now time.Time) (to time.Time, move bool) {
 	least, most := now.Add(s.threshold()+s.Least), now.Add(s.threshold()+s.Most)
-	crossed := s.Slow(until, now) && (!lane || !s.Slow(until.Add(-d), now))
+	crossed := s.Slow(until, now) && (!slow || !s.Slow(until.Add(-d), now))
 	switch {
 	case until.After(most):
 		return most, true

@@ -26,7 +26,7 @@ func (x *tenant) charge(kept time.Duration, at time.Time, lane bool) {
 
 func TestNew_givesATenantAFourHundredthOfTheProcesses(t *testing.T) {
 	want := Settings{
-		Rate: 0.5, Lane: 50, Burst: 30 * time.Second, Free: 3 * time.Second, Late: time.Second,
+		Rate: 0.5, SlowRate: 50, Burst: 30 * time.Second, Free: 3 * time.Second, Late: time.Second,
 		Least: 6 * time.Hour, Most: 24 * time.Hour,
 	}
 	if settings != want {

@@ -1,4 +1,4 @@
-// Package audit keeps a line for every change by an operator or a tenant, in a log group of its own.
+// Package audit keeps a line for every change by an operator or a tenant, in a separate log group.
 //
 // It promises that Write succeeds only after CloudWatch Logs has taken all lines: writing before a change leaves no
 // change without its line. So a line records the request, and the function's own log its outcome. Lines hold ids,
@@ -24,7 +24,7 @@ import (
 type Line struct {
 	Function string `json:"function"`
 	Action   string `json:"action"`
-	// OperatorClaimed is what the request says of its caller. Lambda does not tell a function who invoked it.
+	// OperatorClaimed is the name that the request gives its caller. Lambda does not tell a function who invoked it.
 	OperatorClaimed string `json:"operator_claimed,omitzero"`
 	KeyID           string `json:"key_id,omitzero"`
 	RequestID       string `json:"request_id,omitzero"`

@@ -1,9 +1,9 @@
 // Package backlog describes the items of the table Backlog: deliveries that wait a long time for their
 // schedule, or wait for their endpoint.
 //
-// It promises that every message makes an item with a key of its own, so that deleting an item that was sent removes no
-// other; that the items of an endpoint sort by the age of their deliveries; and that rounding never makes a due time
-// earlier. Package circuit decides about items.
+// It promises that every message makes an item with another key, so that the deletion of a sent item removes no other.
+// The items of an endpoint sort by the age of their deliveries. Rounding never makes a due time earlier. Package
+// circuit decides about items.
 package backlog
 
 import (
@@ -45,8 +45,8 @@ type Item struct {
 	NotBefore time.Time // the receiver's Retry-After; zero: none
 }
 
-// New returns the item for a delivery whose next move is to Backlog. put tells messages of the same
-// delivery apart: 8 characters or more, without '#'.
+// New returns the item for a delivery that moves to Backlog. put tells messages of the same delivery apart: it has 8
+// characters or more, and no '#'.
 func New(m delivery.Message, move delivery.Move, storedAt time.Time, put string) Item {
 	m.Attempts, m.Life = move.Attempts, move.Life
 	m.CreatedAt, m.OccurredAt = m.CreatedAt.UTC().Truncate(time.Millisecond), m.OccurredAt.UTC().Truncate(time.Millisecond)

@@ -27,8 +27,8 @@ var Version = "dev"
 // UserAgent is the User-Agent of every delivery.
 func UserAgent() string { return "Herald/" + Version }
 
-// Function holds the arguments of a function's constructor: its own settings, and what the parts of the function share
-// for the life of their process.
+// Function holds the arguments of a function's constructor: the function's settings, and the clients and logs that its
+// parts share for the life of the process.
 type Function[S any] struct {
 	Settings S
 	AWS      aws.Config

@@ -26,8 +26,8 @@ const (
 // Valid reports whether s is one of the statuses.
 func (s Status) Valid() bool { return s == Dead || s == Replaying || s == Replayed }
 
-// MaxReplays bounds the replays of one delivery, so that body and history stay within one
-// DynamoDB item (400 KB): 100 entries of about half a kilobyte beside a body of 272 KiB.
+// MaxReplays bounds the replays of one delivery, so that body and history fit one DynamoDB item (400 KB): a body of
+// 272 KiB and 100 entries of about half a kilobyte.
 const MaxReplays = 100
 
 // StaleClaim is how long a replay holds its claim: longer than any operator function runs.

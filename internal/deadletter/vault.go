@@ -53,7 +53,7 @@ func (v Vault) SealDeath(ctx context.Context, r Record, d Death) (Sealed, error)
 	return s, err
 }
 
-// SealEntry seals the n-th death of r under a data key of its own.
+// SealEntry seals the n-th death of r under a new data key.
 func (v Vault) SealEntry(ctx context.Context, r Record, n int, e Entry) (SealedEntry, error) {
 	b := r.Binding(n, e.Reason)
 	key, err := v.generate(ctx, b)

@@ -73,8 +73,8 @@ func (p Progress) Failed(s retry.Schedule, out Outcome) Move {
 	return p.wait(Move{Attempts: p.Place, Due: life.DueAt, NotBefore: p.floor(s, out.RetryAfter), Life: life}, long)
 }
 
-// Fault is the move after a fault of ours: no place is used, and the wait grows with the receives.
-// A life that is over waits on its queue: it ends only by its receiver or its endpoint.
+// Fault is the move after an internal error. The delivery uses no place, and the wait grows with the receives. If the
+// life is over, the delivery still waits on its queue: only its receiver or its endpoint can end it.
 func (p Progress) Fault(s retry.Schedule) Move {
 	receives := max(p.Receives, 1)
 	wait := s.Wait(receives, p.Random, 0, 0)
@@ -94,8 +94,8 @@ func (p Progress) Aside() Move {
 	return m
 }
 
-// Hold is the move of a delivery whose endpoint cannot take it: it waits for the endpoint, or dies of
-// the reason if its life is over. No place is used.
+// Hold is the move of a delivery while its endpoint takes none. The delivery waits for the endpoint. If its life is
+// over, it dies of the reason instead. It uses no place.
 func (p Progress) Hold(s retry.Schedule, reason Reason) Move {
 	p.Life.Reason = reason
 	return p.hold(s, 0)

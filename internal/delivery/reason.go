@@ -30,13 +30,13 @@ const (
 	ReasonEndpointHanging  Reason = "endpoint_hanging" // not begun: another attempt of the batch has timed out
 	ReasonTenantSlow       Reason = "tenant_slow"      // not begun: its tenant's deliveries go through SlowQueue
 
-	ReasonInternal    Reason = "internal"     // a fault of ours: AWS call, panic
+	ReasonInternal    Reason = "internal"     // an AWS call failed, or the code panicked
 	ReasonOutOfTime   Reason = "out_of_time"  // the invocation's deadline came first
 	ReasonCrashed     Reason = "crashed"      // its function died again and again: SQS's own redrive
 	ReasonUnreadable  Reason = "unreadable"   // no delivery message this version can read
 	ReasonUnopenable  Reason = "unopenable"   // the secret or the headers were not sealed for the endpoint as it stands
 	ReasonReplayed    Reason = "replayed"     // queued again by an operator
-	ReasonReplayFault Reason = "replay_fault" // a replay whose message could not be sent
+	ReasonReplayFault Reason = "replay_fault" // the message of a replay could not be sent
 )
 
 // Reasons are all reasons.

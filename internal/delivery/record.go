@@ -42,7 +42,8 @@ func (r Record) Replaces(stored Record) bool {
 		return true
 	case stored.State == Acknowledged:
 		return false
-	case r.State == Purged: // what became of the delivery since its death stays
+	case r.State == Purged:
+		// A state that the delivery has got since its death stays.
 		return stored.State == Dead && r.Replay == stored.Replay
 	case r.Replay > stored.Replay:
 		return true

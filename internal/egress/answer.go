@@ -13,13 +13,21 @@ import (
 
 var errNoStatus = errors.New("the receiver sent no status line")
 
-// head is what an answer says before its body, as far as it came. Its form may have any fault: the status decides, and
-// no more than the status and Retry-After is taken from a head that is not sound.
+// head is the part of an answer before its body, as far as it came. Its form may have any fault. Herald uses only the
+// status and Retry-After of a head that is not sound.
 type head struct {
-	text       []byte // the section of the final status: the status line, the header lines and the empty line
-	status     int    // 0: no status line came
-	retryAfter string // of the first such line
-	sound      bool   // form and framing leave no doubt about the end of the answer; of all sections, those of 1xx too
+	// text is the section with the final status: the status line, the header lines and the empty line.
+	text []byte
+
+	// status is 0 if no status line came.
+	status int
+
+	// retryAfter is the value of the first Retry-After.
+	retryAfter string
+
+	// sound says that form and framing leave no doubt about the end of the answer. It is about all sections, those with a
+	// status of 1xx included.
+	sound bool
 }
 
 // final reports whether the status is an answer. A switch of protocols, which was not asked for, ends the connection's
@@ -31,7 +39,7 @@ func (h head) final() bool {
 // failed reports whether the status tells of a failure, also where the section has no end.
 func (h head) failed() bool { return h.status >= 300 || 0 < h.status && h.status < 100 }
 
-// answer reads heads up to the final one. With an error it returns what came of the last.
+// answer reads heads up to the final one. With an error, it returns the last head as far as it came.
 func (c *conn) answer() (h head, err error) {
 	sound := true
 	for err == nil && !h.final() {

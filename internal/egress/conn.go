@@ -27,17 +27,23 @@ var (
 	errUnasked        = errors.New("the receiver spoke before it was asked")
 )
 
-// conn is a connection to one host for one tenant. One exchange at a time uses it; idle, it is in
-// the pool and nobody reads it.
+// conn is a connection to one host for one tenant. One exchange at a time uses it. Between exchanges it is in the pool,
+// and no goroutine reads it.
 type conn struct {
-	key  key
-	born time.Time // when it was dialled, by the wall clock: a process may be frozen meanwhile
+	key key
+
+	// born is the time of the dial by the wall clock. The monotonic clock stops while Lambda freezes the process.
+	born time.Time
+
 	wire *wire
 	tls  *tls.Conn
-	said io.LimitedReader // the receiver's words inside TLS, as many as may still come
-	in   *bufio.Reader    // on said
 
-	whole bufio.Reader // for net/http: a head that was read, and in behind it
+	// said has the receiver's bytes inside TLS, up to a limit. in reads from it.
+	said io.LimitedReader
+	in   *bufio.Reader
+
+	// whole is for net/http: it repeats a head that was read, and goes on with in.
+	whole bufio.Reader
 }
 
 func newConn(raw net.Conn, config *tls.Config) *conn {
@@ -95,8 +101,8 @@ func (c *conn) post(x *exchange) (r delivery.Response, keep bool, err error) {
 // heard reports whether any part of an answer came.
 func (c *conn) heard() bool { return c.said.N < maxHeader }
 
-// send writes the request. A receiver that does not read it may have answered all the same: the write
-// ends early enough to see that answer.
+// send writes the request. A receiver may answer without reading the request. The write therefore ends early enough to
+// read such an answer.
 func (c *conn) send(x *exchange) error {
 	early := min(time.Until(x.deadline)/4, time.Second)
 	if err := c.wire.Conn.SetWriteDeadline(x.deadline.Add(-early)); err != nil {
@@ -137,7 +143,7 @@ func endsByItself(res *http.Response) bool {
 		return false
 	}
 	if res.StatusCode == http.StatusNoContent || res.StatusCode == http.StatusNotModified {
-		// These have no body. One that announces a body all the same may well send it.
+		// These have no body. A receiver that still announces a body may well send it.
 		length := res.Header.Get("Content-Length")
 		return len(res.TransferEncoding) == 0 && (length == "" || length == "0")
 	}

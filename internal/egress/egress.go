@@ -90,7 +90,8 @@ func (c *Client) Post(ctx context.Context, r delivery.Request) delivery.Response
 	if err != nil {
 		got = delivery.Response{Reason: classify(err), Elapsed: time.Since(started)}
 		if got.Reason == delivery.ReasonTimeout && x.deadline.Equal(outer) && !time.Now().Before(outer) {
-			<-ctx.Done() // the caller is to see whose deadline it was
+			// The caller asks ctx whether the deadline was its own.
+			<-ctx.Done()
 		}
 	}
 	return got

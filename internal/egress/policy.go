@@ -29,7 +29,7 @@ var public = ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV6Prefixes(sixBone))
 
 var sixBone = netip.MustParsePrefix("3ffe::/16")
 
-// LocalStage is the only stage whose policy may reach loopback and link-local addresses.
+// LocalStage is the only stage with a policy that may reach loopback and link-local addresses.
 const LocalStage = "local"
 
 var neverWidened = []netip.Prefix{
@@ -116,7 +116,7 @@ func (p Policy) Check(network, address string) error {
 	return nil
 }
 
-// Blocked is the refusal to dial. It carries no address: DNS's answer is nobody's business but ours.
+// Blocked is the refusal to dial. It carries no address, since a tenant must not learn the answers of our DNS.
 type Blocked struct{ Reason delivery.Reason }
 
 func (b *Blocked) Error() string { return "egress refused: " + string(b.Reason) }

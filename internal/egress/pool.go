@@ -56,8 +56,8 @@ func (p *pool) put(c *conn) {
 	}
 }
 
-// old reports whether the connection has reached its maximum age, or one that nobody knows because the
-// clock was set back.
+// old reports whether the connection has reached its maximum age. A connection of unknown age is old: its clock was set
+// back.
 func (p *pool) old(c *conn, now time.Time) bool {
 	age := now.Sub(c.born)
 	return age < 0 || age >= p.maxAge

@@ -14,9 +14,14 @@ import (
 
 // target is a URL as an exchange needs it.
 type target struct {
-	address string // host and port, to dial
-	host    string // whose certificate it must be
-	head    string // the request's first lines, up to and with Host
+	// address is the host and port to dial.
+	address string
+
+	// host is the name that the certificate must have.
+	host string
+
+	// head has the first lines of the request, up to and including Host.
+	head string
 }
 
 // targets parses and checks each URL once: that takes a fifth of the time of an exchange.
@@ -24,7 +29,7 @@ type targets struct {
 	known recent.Memory[string, *target] // by URL; nil for one that is refused
 }
 
-// get returns nil for a URL whose form is refused.
+// get returns the target of a URL, or nil if the URL's form is refused.
 func (t *targets) get(raw string) *target {
 	known, found := t.known.Get(raw)
 	if !found {
@@ -35,9 +40,8 @@ func (t *targets) get(raw string) *target {
 }
 
 func parse(raw string) *target {
-	// What is refused when an endpoint is written (localhost, single labels, numbers posing as hosts, user info …) is
-	// refused here, too: a stored URL may be older than a rule. The dialler refuses addresses and ports, and says
-	// why.
+	// The rules for the URL of an endpoint (localhost, single labels, numbers posing as hosts, user info …) are applied
+	// here again, since a stored URL may be older than a rule. The dialler refuses addresses and ports with a reason.
 	stored, err := endpoint.AnyAddress.Normalise(raw)
 	if err != nil {
 		return nil

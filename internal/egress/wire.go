@@ -15,8 +15,8 @@ const (
 	maxHandshake = 24 << 10
 	// maxWire bounds the bytes read in an exchange: head, body, and the records and messages of TLS.
 	maxWire = 512 << 10
-	// recordCost is charged for each record beside its bytes. A record that only changes keys has 27 bytes
-	// and costs more than one of 1,000 bytes.
+	// recordCost is charged for each record in addition to its bytes. A record that only changes keys has 27 bytes and
+	// costs more CPU time than a record of 1,000 bytes.
 	recordCost = 256
 	recordHead = 5 // bytes (RFC 8446, 5.1)
 )

@@ -2,8 +2,8 @@
 // subscriptions.
 //
 // It promises that an id is "webhook_" and a ULID, that a URL that passed its rules can be dialled unless DNS says
-// otherwise, and that its path and query mean what was written. It does no DNS lookup, no I/O and
-// holds no plaintext secret.
+// otherwise, and that its path and query keep their meaning. It does no DNS lookup, no I/O and holds no plaintext
+// secret.
 package endpoint
 
 import (

@@ -9,7 +9,7 @@ type Marks struct {
 	PausedBy        string    `dynamodbav:"paused_by,omitempty"`        // operator
 	PauseReason     string    `dynamodbav:"pause_reason,omitempty"`     // as given
 	ResumedAt       time.Time `dynamodbav:"resumed_at,omitempty"`       // end of the last pause
-	DiscardedBefore time.Time `dynamodbav:"discarded_before,omitempty"` // deliveries whose life began before are dropped
+	DiscardedBefore time.Time `dynamodbav:"discarded_before,omitempty"` // older lives of deliveries are dropped
 	ReleasedAt      time.Time `dynamodbav:"released_at,omitempty"`      // last order to send the backlog
 }
 
@@ -45,7 +45,7 @@ func (m *Marks) Resume(at time.Time) (changed bool) {
 	return true
 }
 
-// Discard orders the drop of deliveries whose lives began before a moment, which only grows.
+// Discard orders the drop of deliveries with lives that began before a moment. The moment only grows.
 func (m *Marks) Discard(before time.Time) (changed bool) { return grow(&m.DiscardedBefore, before) }
 
 // Release orders the send of all waiting deliveries. The moment of the order only grows.

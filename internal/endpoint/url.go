@@ -59,9 +59,10 @@ var (
 	errPort     = errors.New("must use port 443")
 )
 
-// Normalise returns the URL in its stored form: host in ASCII and lower case without trailing dot, no default port,
-// a path of at least "/". Path and query stay as they are written, except that what has to be escaped is: nothing is
-// decoded, and no segment is left out. The error tells the tenant what to change. Nothing is looked up.
+// Normalise returns the URL in its stored form: host in ASCII and lower case without trailing dot, no default port, and
+// a path of at least "/". Path and query stay as they are written, except for characters that have to be escaped.
+// Nothing is decoded, and no segment is left out. The error tells the tenant how to change the URL. Normalise makes no
+// DNS lookup.
 func (p URLPolicy) Normalise(text string) (string, error) {
 	if len(text) > 4*maxURL || utf8.RuneCountInString(text) > maxURL {
 		return "", errLength

@@ -88,7 +88,7 @@ func Decode(body []byte, messageID string) (Event, error) {
 	return e, nil
 }
 
-// given reports whether an optional field has a value: serializers write what is absent as null.
+// given reports whether an optional field has a value: serializers write null for absent fields.
 func given(v jsontext.Value) bool { return v != nil && v.Kind() != 'n' }
 
 // missing names the first required field that a message does not have; "" is none.

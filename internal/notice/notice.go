@@ -24,7 +24,7 @@ import (
 // Source is the source of every notice.
 const Source = "herald"
 
-// DetailType is the detail-type of every notice: its kind tells what happened.
+// DetailType is the detail-type of every notice. Its kind says which change it is about.
 const DetailType = "Webhook Endpoint Notice"
 
 // Notice is the detail of an event.

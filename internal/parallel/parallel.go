@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Panic is the error of a record whose work panicked.
+// Panic is the error of a record after a panic in its work.
 type Panic struct {
 	Value any
 	Stack []byte

@@ -53,7 +53,7 @@ func At(code Code, pointer, detail string) *Error {
 	return &Error{Code: code, Fields: []Field{{Pointer: &pointer, Detail: detail}}}
 }
 
-// Because returns a fault of ours with its cause.
+// Because returns an internal error with its cause.
 func Because(code Code, cause error) *Error { return &Error{Code: code, Cause: cause} }
 
 type document struct {

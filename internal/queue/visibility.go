@@ -29,9 +29,8 @@ type VisibilityChange struct {
 	Wait          time.Duration
 }
 
-// ChangeVisibility changes visibility timeouts, ten in a call; changes missing from an answer are asked for once
-// more. It returns one error per change. A message whose change failed comes back after the queue's own visibility
-// timeout.
+// ChangeVisibility changes visibility timeouts, ten in a call. It tries failed changes once more, and returns one error
+// per change. After a failed change, a message comes back at the end of the queue's visibility timeout.
 func (v Visibility) ChangeVisibility(ctx context.Context, changes []VisibilityChange) []error {
 	errs := v.change(ctx, changes)
 	var again []int

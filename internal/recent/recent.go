@@ -2,7 +2,7 @@
 //
 // It promises that a memory never holds more entries than its bound, and that a new entry takes the place of one
 // other at most, the one that was used longest ago: no flood of new entries empties the memory of entries in use. It
-// forgets nothing by time; callers store times beside their values where age matters.
+// forgets nothing by time. A caller that needs the age of a value stores a time with it.
 package recent
 
 import (

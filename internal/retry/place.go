@@ -28,10 +28,9 @@ func (s Schedule) IsLong(wait time.Duration) bool {
 // receive may skip a place must not depend on chance.
 func (s Schedule) LongAfter(place int) bool { return s.IsLong(s.Wait(place, 0, 0, 0)) }
 
-// Place is a delivery's place in its schedule: attempts is the number of places used before it
-// came to its queue, receives the number of receives there. A receive without an attempt (one
-// that was throttled, crashed, met a fault of ours) may skip places that are followed by short
-// waits, but never one that is followed by a long wait, and never the last.
+// Place is a delivery's place in its schedule. attempts is the number of places used before the delivery came to its
+// queue, and receives is the number of receives there. A receive without an attempt may skip places before a short
+// wait: it was throttled, crashed, or met an internal error. It never skips a place before a long wait, nor the last.
 func (s Schedule) Place(attempts, receives int) int {
 	attempts = min(max(attempts, 0), s.Last())
 	place := attempts + 1

@@ -23,7 +23,7 @@ func compileAnyOf(s *scope, value any, at string) error {
 				}
 				found = true
 				if evaluated == nil {
-					break // the others are asked only for what they evaluate
+					break // the others are asked only for the parts that they evaluate
 				}
 			}
 			return unless(found, at)
@@ -164,7 +164,7 @@ func (r *run) nothingSeen(v any) seen {
 	return make(seen, n)
 }
 
-// inPlace holds a value against a further schema for it. What a schema that matches has evaluated, counts.
+// inPlace holds a value against a further schema for it. If that schema matches, the parts that it evaluated count.
 func (r *run) inPlace(n *node, v any, evaluated seen) string {
 	if evaluated == nil {
 		return r.apply(n, v, nil)

@@ -13,13 +13,13 @@ type node struct {
 	never  bool   // nothing matches
 	rules  []rule
 	bound  bound
-	tracks bool // it asks what was not evaluated
+	tracks bool // it asks for the parts that were not evaluated
 }
 
 // rule checks a value, and returns the place of the keyword that it violates, "" for none.
 type rule func(r *run, v any, evaluated seen) string
 
-// apply holds a value against a schema, and marks what the schema has evaluated. evaluated is nil where no keyword asks
+// apply holds a value against a schema, and marks the evaluated parts. evaluated is nil where no keyword asks
 // for that.
 func (r *run) apply(n *node, v any, evaluated seen) string {
 	if !r.spend(costValue+costRule*Cost(len(n.rules))) || n.never {
@@ -77,7 +77,7 @@ type keyword struct {
 	compile func(s *scope, value any, at string) error
 }
 
-// keywords are those that can refuse a value, in the order of their checks: what bounds the data comes first. Others
+// keywords are those that can refuse a value, in the order of their checks: bounds of the data come first. Others
 // only describe.
 func keywords() []keyword {
 	return []keyword{
@@ -155,7 +155,7 @@ func names(value any, at string) (list []string, err error) {
 	return list, nil
 }
 
-// amount reads a number of things: 3, 3.0 or 3e0. What is too large for an int is the largest.
+// amount reads a number of things: 3, 3.0 or 3e0. A number too large for an int becomes the largest int.
 func amount(value any, at string) (int, error) {
 	n, isNumber := value.(numeral)
 	d, ok := decimalOf(n)

@@ -41,7 +41,7 @@ type run struct {
 	decided decimal
 }
 
-// spend takes a cost from what is left. Where it is false, the check is over and its result means nothing.
+// spend takes a cost from the rest. If it returns false, the check is over and its result means nothing.
 func (r *run) spend(c Cost) bool {
 	r.left -= c
 	return r.left >= 0
@@ -80,13 +80,13 @@ func (p part) times(n float64) part {
 	return part{p.each, p.rate, p.most * n}
 }
 
-// bound is the bound of what a schema costs, and the parts of its keywords in it.
+// bound is the bound of a schema's cost, and the parts of its keywords in it.
 type bound struct {
 	part
 	keywords []keywordPart
 }
 
-// keywordPart is what one keyword adds to a bound.
+// keywordPart is the part of one keyword in a bound.
 type keywordPart struct {
 	part
 	at string

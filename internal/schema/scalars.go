@@ -34,7 +34,7 @@ func compileType(s *scope, value any, at string) error {
 	return nil
 }
 
-// costCanonical bounds what a byte of JSON costs in run.canonical: at most a value, a number and a name each.
+// costCanonical bounds the cost of a byte of JSON in run.canonical: at most a value, a number and a name each.
 const costCanonical = costValue + costNumber + costSort + 16*costByte
 
 func compileConst(s *scope, value any, at string) error {
@@ -194,7 +194,7 @@ func (p pattern) matches(r *run, text string) bool {
 	return r.spend(costMatch+costStep*p.steps*Cost(len(text)+1)) && p.form.MatchString(text)
 }
 
-// rate is what a byte of JSON costs at most: a text has two more bytes, its quotation marks.
+// rate is the highest cost of a byte of JSON: a text has two more bytes, its quotation marks.
 func (p pattern) rate() float64 { return float64(costMatch + costStep*p.steps) }
 
 func compilePattern(s *scope, value any, at string) error {

@@ -84,7 +84,8 @@ const maxValues = 100
 func (m *Metrics) Flush() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.out == io.Discard { // nobody reads them, as in fake time
+	if m.out == io.Discard {
+		// The metrics are not read, as in tests with fake time.
 		clear(m.values)
 		return nil
 	}

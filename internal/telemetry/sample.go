@@ -6,8 +6,8 @@ import (
 	"errors"
 )
 
-// Sample is the share, in percent, of events whose successes have log lines of their own. Whether an
-// event is in the sample depends on its id, so that all functions and attempts log the same events.
+// Sample is the share of events, in percent, that get log lines for their successes. The id of an event decides whether
+// it is in the sample, so that all functions and attempts log the same events.
 type Sample float64
 
 // Everything is the sample that leaves nothing out.

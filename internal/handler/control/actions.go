@@ -111,8 +111,8 @@ type discardRequest struct {
 	Confirm         bool    `json:"confirm"`
 }
 
-// discard drops every delivery whose life began before a given time: by the next runs of release if it waits, by
-// deliver if it is on a queue.
+// discard drops every delivery with a life that began before a given time. release drops the waiting ones in its next
+// runs, and deliver drops those on queues.
 func (h *Handler) discard(ctx context.Context, call *operator.Call, req discardRequest) (Answer, error) {
 	before, err := parseBefore(req.DiscardedBefore, call.Now)
 	if err != nil {

@@ -24,7 +24,7 @@ type Test struct {
 	Host       string            `json:"host"`
 	DeliveryID string            `json:"delivery_id"`
 	Result     string            `json:"result"`
-	Headers    map[string]string `json:"headers"` // but for timestamp and signature, which deliver makes
+	Headers    map[string]string `json:"headers"` // without timestamp and signature, which deliver makes
 	Body       string            `json:"body"`
 }
 
@@ -57,7 +57,7 @@ func (h *Handler) test(ctx context.Context, call *operator.Call, req testRequest
 	}, nil
 }
 
-// testBody says nothing: a test is about the way.
+// testBody has no data. A test shows whether deliveries reach the receiver.
 const testBody = `{"type":"` + delivery.TestType + `","data":{}}`
 
 // newTest is a test delivery for the endpoint.

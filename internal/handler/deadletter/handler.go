@@ -45,7 +45,7 @@ type Notices interface {
 type Handler struct {
 	States  States
 	Store   Store
-	Notices Notices // nil: nobody is told
+	Notices Notices // nil: owners get no notice
 	Vault   deadletter.Vault
 	Log     *slog.Logger
 	Metrics *telemetry.Metrics
@@ -64,7 +64,7 @@ const (
 	outcomeRecorded     = "buried"       // the log's word for it
 	outcomeDuplicate    = "duplicate"    // this death is recorded
 	outcomeAcknowledged = "acknowledged" // it was delivered after all: nothing to record
-	outcomeTest         = "test"         // an operator's: nobody misses it
+	outcomeTest         = "test"         // an operator's test, which is not kept
 )
 
 // death is a message to be recorded.
@@ -138,7 +138,7 @@ func (h *Handler) note(ctx context.Context, r deadletter.Record) (noted bool) {
 	return err == nil
 }
 
-// examine finds a message's cause of death. An unreadable one is kept whole, under an id of its own.
+// examine finds a message's cause of death. An unreadable message is kept whole, under the id of the message.
 func (h *Handler) examine(ctx context.Context, r events.SQSMessage) (death, error) {
 	now := h.Now().UTC().Truncate(time.Millisecond)
 	m, err := queue.Decode(r)

@@ -13,26 +13,31 @@ import (
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
-// lane bounds one batch's attempts to one endpoint, and to all of its tenant's endpoints at one host.
-type lane struct {
-	slots   chan struct{} // of all endpoints of the tenant at the host
-	hanging atomic.Bool   // an attempt ran into its time limit
+// limit bounds one batch's attempts to one endpoint.
+type limit struct {
+	// slots bounds the concurrent attempts. All endpoints of the tenant at one host share it.
+	slots chan struct{}
+
+	// hanging says that an attempt to the endpoint has timed out.
+	hanging atomic.Bool
 }
 
-// lanes has one for each endpoint. Tenants share none: a host may be a chat product's.
-func (h *Handler) lanes(posts []sight) map[dynamo.EndpointKey]*lane {
-	type place struct{ tenantID, host string }
-	lanes, hosts := map[dynamo.EndpointKey]*lane{}, map[place]chan struct{}{}
+// limits returns a limit for each endpoint. Two tenants never share slots, since both may have endpoints at one host,
+// such as a chat product's.
+func (h *Handler) limits(posts []sight) map[dynamo.EndpointKey]*limit {
+	type tenantHost struct{ tenantID, host string }
+	limits := map[dynamo.EndpointKey]*limit{}
+	hosts := map[tenantHost]chan struct{}{}
 	for _, s := range posts {
-		at := place{s.key().TenantID, s.reading.Endpoint.Host()}
+		at := tenantHost{s.key().TenantID, s.reading.Endpoint.Host()}
 		if hosts[at] == nil {
 			hosts[at] = make(chan struct{}, max(h.Rules.PerEndpoint, 1))
 		}
-		if lanes[s.key()] == nil {
-			lanes[s.key()] = &lane{slots: hosts[at]}
+		if limits[s.key()] == nil {
+			limits[s.key()] = &limit{slots: hosts[at]}
 		}
 	}
-	return lanes
+	return limits
 }
 
 // attempt makes all attempts, concurrently, and returns when all have ended, the last by the deadline of ctx.
@@ -40,9 +45,10 @@ func (h *Handler) attempt(ctx context.Context, posts []sight) []end {
 	if len(posts) == 0 {
 		return nil
 	}
-	lanes := h.lanes(posts)
-	m := h.startMeter(ctx, posts)
-	defer m.stop(context.WithoutCancel(ctx))
+	limits := h.limits(posts)
+	charging := h.startCharging(ctx, posts)
+	used := &charging.usage
+	defer charging.stop(context.WithoutCancel(ctx))
 	ends := make([]end, len(posts))
 	var wait sync.WaitGroup
 	var waited waiting
@@ -53,9 +59,9 @@ func (h *Handler) attempt(ctx context.Context, posts []sight) []end {
 	for i := range posts {
 		wait.Go(func() {
 			s := posts[i]
-			defer m.ended(s)
+			defer func() { used.ended(s.message.TenantID, h.Now()) }()
 			err := parallel.Guard(func() (err error) {
-				ends[i], err = h.attemptOne(ctx, s, lanes[s.key()], m)
+				ends[i], err = h.attemptOne(ctx, s, limits[s.key()], used)
 				return err
 			})
 			if err != nil {
@@ -70,7 +76,7 @@ func (h *Handler) attempt(ctx context.Context, posts []sight) []end {
 	return ends
 }
 
-func (h *Handler) attemptOne(ctx context.Context, s sight, l *lane, m *meter) (end, error) {
+func (h *Handler) attemptOne(ctx context.Context, s sight, l *limit, used *usage) (end, error) {
 	select {
 	case l.slots <- struct{}{}:
 		defer func() { <-l.slots }()
@@ -88,7 +94,7 @@ func (h *Handler) attemptOne(ctx context.Context, s sight, l *lane, m *meter) (e
 		return end{}, err
 	}
 	begun := h.Now()
-	m.begun(s, begun)
+	used.begun(s.message.TenantID, begun)
 	out := h.Sender.Attempt(ctx, s.message, to)
 	if out.Reason == delivery.ReasonTimeout {
 		l.hanging.Store(true)

@@ -2,101 +2,99 @@ package deliver
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/parallel"
+	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
 // patience bounds a batch's wait for its writes of charges and circuits.
 const patience = 250 * time.Millisecond
 
-// meter measures for how long each tenant keeps a batch, until the tenant's last attempt there has
-// ended, and charges the excess to the tenant's allowance (internal/allowance).
-type meter struct {
+// charging charges the tenants of a batch for their usage while the batch is at work (internal/allowance).
+type charging struct {
 	h      *Handler
-	lane   bool // the batch is of SlowQueue
+	usage  usage
 	timers []*time.Timer
-	late   sync.WaitGroup // charges of timers
 
-	mu      sync.Mutex
-	tenants map[string]*kept
+	// running counts the timers that have not ended, and the charges that they have begun.
+	running sync.WaitGroup
 }
 
-// kept is a tenant's part of a batch.
-type kept struct {
-	open    int       // attempts that have not ended
-	began   time.Time // first attempt; zero: none has begun, by a fault of ours
-	last    time.Time
-	charged time.Duration
-}
-
-func (h *Handler) startMeter(ctx context.Context, posts []sight) *meter {
-	m := &meter{h: h, lane: posts[0].from == delivery.SlowQueue, tenants: map[string]*kept{}}
-	for _, s := range posts {
-		if m.tenants[s.message.TenantID] == nil {
-			m.tenants[s.message.TenantID] = &kept{}
-		}
-		m.tenants[s.message.TenantID].open++
-	}
+// startCharging begins to charge. It charges twice while attempts are still open, so that other processes hear of a
+// slow tenant before the end of the batch.
+func (h *Handler) startCharging(ctx context.Context, posts []sight) *charging {
+	c := &charging{h: h}
+	c.usage.start(posts)
 	free := h.Rules.Allowance.Free
 	for _, after := range []time.Duration{2 * free, 4 * free} {
-		m.late.Add(1)
-		m.timers = append(m.timers, time.AfterFunc(after, func() {
-			defer m.late.Done()
-			m.charge(context.WithoutCancel(ctx))
+		c.running.Add(1)
+		c.timers = append(c.timers, time.AfterFunc(after, func() {
+			defer c.running.Done()
+			c.charge(context.WithoutCancel(ctx))
 		}))
 	}
-	return m
+	return c
 }
 
-// begun notes the beginning of an attempt.
-func (m *meter) begun(s sight, at time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if k := m.tenants[s.message.TenantID]; k.began.IsZero() {
-		k.began = at
-	}
-}
-
-// ended notes the end of an attempt.
-func (m *meter) ended(s sight) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	k := m.tenants[s.message.TenantID]
-	k.open--
-	k.last = m.h.Now()
-}
-
-// stop charges the rest. When it returns, nothing of the meter runs any more.
-func (m *meter) stop(ctx context.Context) {
-	for _, t := range m.timers {
+// stop charges the rest. When it returns, no timer or charge runs any more.
+func (c *charging) stop(ctx context.Context) {
+	for _, t := range c.timers {
 		if t.Stop() {
-			m.late.Done()
+			c.running.Done()
 		}
 	}
-	m.late.Wait()
-	m.charge(ctx)
+	c.running.Wait()
+	c.charge(ctx)
 }
 
-// charge charges each tenant for its time beyond the free time, as far as it was not charged yet.
-func (m *meter) charge(ctx context.Context) {
+// charge adds the usage since the last charge to the tenants' accounts, and writes the charges that are due.
+func (c *charging) charge(ctx context.Context) {
+	now := c.h.Now()
+	used := c.usage.excess(c.h.Rules.Allowance, now)
+	for n, one := range used {
+		used[n] = c.h.memory.accounts.owe(one, now)
+	}
+	c.h.charge(ctx, used)
+}
+
+// charge writes the charges that are due. A lost charge costs isolation, never a delivery.
+func (h *Handler) charge(ctx context.Context, charges []charge) {
 	var due []charge
-	now := m.h.Now()
-	m.mu.Lock()
-	for tenant, k := range m.tenants {
-		until := now
-		if k.open == 0 {
-			until = k.last
-		}
-		if k.began.IsZero() {
-			continue
-		}
-		if d := m.h.Rules.Allowance.Due(until.Sub(k.began), k.charged); d > 0 {
-			k.charged += d
-			due = append(due, m.h.memory.accounts.owe(charge{payer{tenant, m.lane}, d}, now))
+	for _, c := range charges {
+		if c.time > 0 {
+			due = append(due, c)
 		}
 	}
-	m.mu.Unlock()
-	m.h.charge(ctx, due)
+	if len(due) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for i, err := range parallel.Each(len(due), tableWrites, func(i int) error { return h.chargeTenant(ctx, due[i]) }) {
+		if err != nil {
+			h.Output.Log.WarnContext(ctx, "slow tenant not charged",
+				slog.String(telemetry.KeyTenant, due[i].tenantID), telemetry.Cause(err))
+		}
+	}
+}
+
+// chargeTenant moves the tenant's slow_until. It settles the moment if a stay on SlowQueue begins, or would be too
+// long. The memory of the process gets the new moment, since reads are a little behind.
+func (h *Handler) chargeTenant(ctx context.Context, c charge) error {
+	now := h.Now()
+	d := h.Rules.Allowance.Charge(c.time, c.slow)
+	until, err := h.Tables.Circuits.Charge(ctx, c.tenantID, d, now)
+	if err != nil {
+		return err
+	}
+	to, move := h.Rules.Allowance.Settle(until, d, c.slow, now)
+	h.memory.slow(c.tenantID, to)
+	if !move {
+		return nil
+	}
+	h.Output.Metrics.Count("SlowTenants", 1)
+	return h.Tables.Circuits.MoveSlow(ctx, c.tenantID, until, to)
 }

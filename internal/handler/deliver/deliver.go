@@ -6,7 +6,7 @@
 //	gather   the records of each delivery become one task
 //	look     the endpoints, their tenants' marks and their circuits, in one read
 //	decide   attempt it, hold it, set it aside, discard it or end it
-//	attempt  all POSTs at once; tenants are charged for their time meanwhile
+//	attempt  all POSTs at once; at the same time, tenants are charged for the time that they take
 //	next     where it goes: delivery.Progress
 //	settle   into Backlog, to a queue, or back to its own
 //	record   delivery states and circuits

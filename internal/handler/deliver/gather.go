@@ -27,7 +27,7 @@ func (t task) key() dynamo.EndpointKey {
 	return dynamo.EndpointKey{TenantID: t.message.TenantID, EndpointID: t.message.EndpointID}
 }
 
-// life tells deliveries apart: a replay is a delivery of its own.
+// life tells deliveries apart: each replay counts as another delivery.
 type life struct {
 	deliveryID string
 	replay     int
@@ -87,9 +87,9 @@ func (t task) with(other task) task {
 	return joined
 }
 
-// firstTime reports whether this is the delivery's first message in its first life, received for the
-// first time and without a duplicate beside it: no process has written anything about it, unless another
-// message of the same delivery came before.
+// firstTime reports whether this is the delivery's first message in its first life, received for the first time, and
+// without a duplicate in its batch. No process has then written anything about the delivery, unless another message of
+// it came before.
 func (t task) firstTime() bool {
 	return t.place == 1 && t.message.Attempts == 0 && t.message.Life.DueAt.IsZero() && t.message.Replay == 0 &&
 		t.from != delivery.RetryQueue && t.receives == 1 && len(t.records) == 1

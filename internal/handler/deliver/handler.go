@@ -100,7 +100,10 @@ type Rules struct {
 type Output struct {
 	Log     *slog.Logger
 	Metrics *telemetry.Metrics
-	Sample  telemetry.Sample // of events whose first-time successes have a line of their own
 
-	Heartbeat string // the tenant of which acknowledgements are counted; empty: none
+	// Sample selects the events that get a log line for a success at the first attempt.
+	Sample telemetry.Sample
+
+	// Heartbeat is the tenant with counted acknowledgements; "" counts none.
+	Heartbeat string
 }

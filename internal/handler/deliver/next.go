@@ -17,7 +17,7 @@ type end struct {
 	begun   time.Time     // of the POST; zero: there was none
 	ended   time.Time     // of the POST; without one, the moment of the decision
 	move    delivery.Move // unless it was acknowledged or discarded
-	err     error         // behind a fault of ours: for the log only
+	err     error         // the cause of an internal error, for the log only
 }
 
 // moves reports whether the delivery goes on somewhere else or stays on its queue.
@@ -47,8 +47,8 @@ func (e end) places() int {
 	}
 }
 
-// with is the end with its next move. A test ends where any other delivery would wait or die; the slow lane
-// is its way to its one attempt.
+// with is the end with its next move. A test ends where any other delivery would wait or die. Only the move to
+// SlowQueue is left to a test, since its one attempt may be made there.
 func (e end) with(m delivery.Move) end {
 	if e.message.IsTest() && m.To != delivery.ToSlowQueue {
 		e.outcome.Verdict = delivery.VerdictDiscarded
@@ -95,7 +95,7 @@ func (h *Handler) attempted(s sight, out delivery.Outcome, begun, ended time.Tim
 	return e.with(p.Failed(h.Rules.Schedule, out))
 }
 
-// fault is the end of a delivery that met a fault of ours.
+// fault is the end of a delivery after an internal error.
 func (h *Handler) fault(s sight, err error) end {
 	reason := delivery.ReasonInternal
 	if errors.Is(err, keyring.ErrUnopenable) {
@@ -106,7 +106,7 @@ func (h *Handler) fault(s sight, err error) end {
 	return e
 }
 
-// notBegun is the end of a delivery whose attempt did not begin.
+// notBegun is the end of a delivery without an attempt, as when its time ran out.
 func (h *Handler) notBegun(s sight, reason delivery.Reason) end {
 	e := end{sight: s, ended: h.Now(), outcome: delivery.Outcome{Reason: reason}}
 	p := h.progress(s.task)

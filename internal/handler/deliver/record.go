@@ -49,8 +49,8 @@ func (h *Handler) recordStates(ctx context.Context, ends []end) {
 	}
 }
 
-// succeededAtOnce reports whether no process has written anything about the delivery before, and nobody
-// waits to read of it.
+// succeededAtOnce reports whether the first attempt of the delivery succeeded. No process has then written anything
+// about it, and no operator waits for its state, as for that of a test.
 func (e end) succeededAtOnce() bool {
 	return e.outcome.Verdict == delivery.VerdictAcknowledged && e.err == nil && e.firstTime() && !e.message.IsTest()
 }
@@ -123,7 +123,7 @@ func (o observation) urgent() bool {
 
 func failed(r circuit.Result) bool { return !r.OK }
 
-// observed gathers the attempts by endpoint. Faults of ours say nothing of an endpoint.
+// observed gathers the attempts by endpoint. Internal errors say nothing about an endpoint.
 func observed(ends []end) []observation {
 	of := map[dynamo.EndpointKey]int{}
 	var all []observation

@@ -24,7 +24,7 @@ func (h *Handler) report(ctx context.Context, ends []end, unreadable []string, b
 		}
 	}
 	h.reportBatch(ctx, ends, unreadable, began)
-	h.tally(ends)
+	h.count(ends)
 	if err := h.Output.Metrics.Flush(); err != nil {
 		h.Output.Log.ErrorContext(ctx, "metrics lost", telemetry.Cause(err))
 	}
@@ -132,8 +132,8 @@ func (e end) wait() time.Duration {
 	return max(e.move.Due.Sub(e.ended), 0)
 }
 
-// blame says whose fault it is that a delivery was not acknowledged: nobody's where the schedule or
-// the tenant decided that nothing is sent now.
+// blame says who is at fault if a delivery was not acknowledged: "ours", or "receiver". It is "" if the schedule or the
+// tenant decided that nothing is sent now.
 func (e end) blame() string {
 	switch {
 	case e.outcome.Reason.Ours():

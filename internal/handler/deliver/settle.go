@@ -52,8 +52,8 @@ func (h *Handler) settle(ctx context.Context, ends []end) []end {
 	return ends
 }
 
-// step carries out the moves of the ends that it takes. do returns one error per end; what AWS did not take is counted
-// in the metric, and goes on as refused says.
+// step carries out the moves of the ends that it takes. do returns one error per end. An end that AWS did not take is
+// counted in the metric, and refused returns its next move.
 type step struct {
 	takes   func(e end) bool
 	do      func(ctx context.Context, ends []end) []error
@@ -64,7 +64,8 @@ type step struct {
 // steps are in order: each step's refusals go to a later step.
 func (h *Handler) steps() []step {
 	to := func(way delivery.Way) func(end) bool { return func(e end) bool { return e.move.To == way } }
-	asItIs := func(e end) end { return e } // it comes back after its queue's own visibility timeout: early, never lost
+	// The message comes back at the end of its queue's visibility timeout. That is early, but nothing is lost.
+	asItIs := func(e end) end { return e }
 	return []step{
 		{to(delivery.ToDeadLetterQueue), h.send(h.Queues.DeadLetter), "SendsLost", h.unsent},
 		{h.unleased, h.lease, "LeasesLost", h.onQueue},
@@ -221,8 +222,8 @@ func (h *Handler) hide(ctx context.Context, ends []end) []error {
 	return errs
 }
 
-// lost notes that AWS did not take a delivery's move: a fault of ours, whether or not the receiver failed. The
-// message comes back by itself, or waits elsewhere.
+// lost notes that AWS did not take a delivery's move. That is an internal error, whether or not the receiver failed,
+// too. The message comes back by itself, or waits elsewhere.
 func (h *Handler) lost(e end, metric string, err error) end {
 	e.err = err
 	h.Output.Metrics.Count(metric, 1)

@@ -8,17 +8,24 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
-// before is what a process remembers of the batch that it had last of a queue.
+// before is the memory of the last batch of a queue.
 type before struct {
 	ended time.Time
-	wait  time.Duration            // of its deliveries, on average, or of the last ones before that tell theirs
-	spent map[string]time.Duration // by tenant: the sum of its attempts' times
+
+	// wait is the average wait of its deliveries. If they tell no waits, it is the wait of an earlier batch.
+	wait time.Duration
+
+	// spent is the sum of the attempts' times, by tenant.
+	spent map[string]time.Duration
 }
 
-// waiting is how the deliveries of a batch have waited for a process.
+// waiting is the wait of a batch's deliveries for a process.
 type waiting struct {
 	average time.Duration
-	late    int // how many waited for longer than beside free processes, and while the batch before was at work
+
+	// late counts the deliveries that waited longer than they do while processes are free, and that waited while the batch
+	// before was at work.
+	late int
 }
 
 // waits measures a batch that was received.
@@ -36,7 +43,8 @@ func (b before) waits(posts []sight, late time.Duration, now time.Time) (w waiti
 			w.late++
 		}
 	}
-	if n == 0 { // nothing is known of its wait: it says neither that waits have ended nor that they begin
+	if n == 0 {
+		// The batch tells no wait. That means neither that waits have ended nor that they begin.
 		return waiting{average: b.wait}
 	}
 	w.average /= time.Duration(n)
@@ -71,8 +79,8 @@ func spentBy(ends []end) map[string]time.Duration {
 // chargeBefore charges the tenants of the batch before for their time there, by the share of this batch that waited. It
 // returns how this batch waited.
 //
-// It charges only while waits grow. Where they get shorter, processes are fast enough, and what waits is left from
-// something that is over: from an attack, or from our own outage.
+// It charges only while waits grow. When waits get shorter, the processes are fast enough, and the waiting deliveries
+// are left from an event that is over, such as an attack or an outage of our own.
 func (h *Handler) chargeBefore(ctx context.Context, posts []sight) waiting {
 	now, b := h.Now(), h.memory.take(posts[0].from)
 	w := b.waits(posts, h.Rules.Allowance.Late, now)

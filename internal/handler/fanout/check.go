@@ -11,7 +11,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/schema"
 )
 
-// SchemaCheck is the treatment of an event whose data does not match its type's schema.
+// SchemaCheck is the treatment of an event if its data does not match the schema of its type.
 type SchemaCheck string
 
 // With checkOff, no schema is read.
@@ -77,7 +77,7 @@ func (h *Handler) match(t *task, limit schema.Cost) (spent schema.Cost, err erro
 	if err != nil {
 		return 0, err
 	}
-	return compiled.Check(t.event.Data, limit) //nolint:wrapcheck // it says what it is
+	return compiled.Check(t.event.Data, limit) //nolint:wrapcheck // it names the schema's complaint
 }
 
 // judge turns the result of a check into the event's fate.

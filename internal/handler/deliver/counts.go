@@ -6,11 +6,11 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
-// tally counts for the alarms: deliveries that were attempted or failed by our own fault, and first attempts that
-// succeeded. Deliveries that were not due, or whose endpoint is disabled, count in neither. A delivery that an open
-// circuit holds counts as a first attempt that failed: otherwise an outage of all endpoints would end for the alarm
-// as soon as their circuits open.
-func (h *Handler) tally(ends []end) {
+// count counts for the alarms. One metric has the deliveries that were attempted or met an internal error. Another has
+// the first attempts, and the successful ones among them. A delivery that was not due, or has a disabled endpoint,
+// counts in neither. A delivery that an open circuit holds counts as a failed first attempt. Otherwise an outage of all
+// endpoints would seem to end as soon as their circuits open.
+func (h *Handler) count(ends []end) {
 	var records, tried, faults, first, acknowledged, replayed int
 	for _, e := range ends {
 		records += len(e.records)
@@ -29,7 +29,8 @@ func (h *Handler) tally(ends []end) {
 			continue
 		}
 		h.measure(e)
-		if e.place == 1 { // on RetryQueue, too: jobs replay to it
+		// Jobs replay to RetryQueue, so that a first attempt may be made there.
+		if e.place == 1 {
 			replayed += min(e.message.Replay, 1)
 		}
 		if e.first() {
@@ -47,8 +48,8 @@ func (h *Handler) tally(ends []end) {
 	}
 }
 
-// measure takes the times of an attempt, and of the service levels. The objective leaves out SlowQueue, which is late
-// on purpose.
+// measure takes the times of an attempt, and of the service levels. The objective for first attempts leaves out
+// SlowQueue, because deliveries wait there on purpose.
 func (h *Handler) measure(e end) {
 	h.Output.Metrics.Millis("Attempt", e.outcome.Elapsed)
 	if e.first() && e.from == delivery.DeliveryQueue {
