@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 )
 
-// fakeAWS answers the few calls of the handlers over the wire protocol, as fast as it can: AWS's own
+// fakeAWS answers the few calls of the handlers over the wire protocol. It answers as fast as it can, so that AWS's own
 // time is not measured.
 type fakeAWS struct {
 	receiver string // URL of every endpoint

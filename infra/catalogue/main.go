@@ -1,8 +1,8 @@
 // Command catalogue turns catalogues of event types, which are OpenAPI 3.1 files, into the Go source of
 // internal/event/catalogue.
 //
-// It promises that all faults of a catalogue are reported at once, with their lines, and that nothing is written
-// then. Its output depends on nothing but the catalogues.
+// It promises to report all faults of a catalogue at once, with their lines, and to write nothing if there are any. Its
+// output depends on nothing but the catalogues.
 package main
 
 import (
@@ -68,8 +68,8 @@ func wanted(root, own, out string) (map[string][]byte, error) {
 	}, err
 }
 
-// overlay are the source of a catalogue that is not committed, the file that makes go build use it, and the API
-// description with its types.
+// overlay returns the files of a catalogue that is not committed: its source, the overlay file for go build -overlay,
+// and the API description with its types.
 func overlay(root, out string, text, api []byte) (map[string][]byte, error) {
 	from, fromErr := filepath.Abs(filepath.Join(root, ownSource))
 	to, toErr := filepath.Abs(filepath.Join(out, "own.go"))

@@ -37,8 +37,8 @@ func real(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// follow walks down mappings, through references, but not through one that it ends at. A missing key is a fault of the
-// type's.
+// follow walks down mappings by the keys of path, and through the references on the way. It does not follow a reference
+// at the end of the path. A missing key is a fault of the type.
 func (d *document) follow(name, n *yaml.Node, path ...string) *yaml.Node {
 	for i, key := range path {
 		n = d.target(real(n))

@@ -29,7 +29,7 @@ const (
 	maxCheck     = time.Minute // of the largest event; fanout stops a check much earlier
 )
 
-// entry is an event type, and where it stands.
+// entry is an event type with its place in the file.
 type entry struct {
 	Name, Description, Schema, Example string // as in internal/event/catalogue
 
@@ -186,7 +186,7 @@ func (d *document) description(name, item *yaml.Node) string {
 	return text
 }
 
-// example is the one example, or the first of several.
+// example returns the member example, or the first of the member examples.
 func (d *document) example(name, media *yaml.Node) *yaml.Node {
 	if one := get(media, "example"); one != nil {
 		return one
@@ -215,7 +215,7 @@ func (d *document) named(n *yaml.Node, name string, path ...string) {
 	}
 }
 
-// clashes finds names that the specification has, or could get, and herald.test's.
+// clashes finds names that are reserved for the specification and for herald.test, and names that differ in case only.
 func clashes(path string, own, herald []entry) error {
 	reserved := map[string]bool{"herald": true}
 	for _, t := range herald {

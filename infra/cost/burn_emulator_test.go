@@ -194,7 +194,7 @@ func (a *api) fill(client *dynamodb.Client, table string) {
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-// fatHeaders are as many as there can be, with names as long as they can be, and as many bytes.
+// fatHeaders are the largest number of headers, with the longest names and the most bytes.
 func fatHeaders() map[string]string {
 	headers := map[string]string{}
 	for n := range endpoint.MaxHeaders {

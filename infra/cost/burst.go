@@ -2,8 +2,9 @@ package cost
 
 import "time"
 
-// Of auto-scaling, as AWS documents it: it follows two minutes above the target; the alarm may come a few minutes late,
-// and the change takes some. Capacity that was not used within 300 s may be used at once, which is not promised.
+// The constants describe auto-scaling as AWS documents it. It follows a use of two minutes above the target. The alarm
+// may come a few minutes late, and the change takes some. Unused capacity of 300 s may be used at once, but that is not
+// promised.
 const (
 	minutesAbove  = 2
 	minutesChange = 3

@@ -45,15 +45,15 @@ type parameters func(name string) float64
 // distinct is how many of so many different ones a batch has, on average.
 func distinct(of, batch float64) float64 { return of * (1 - math.Pow(1-1/of, batch)) }
 
-// tenantEvents are the events a second of a tenant with so many endpoints at which its partition is read as fast as it
-// can be: once for the subscriptions of each batch of events, and once for each endpoint in each batch of deliveries.
+// tenantEvents returns the rate of events at which reads of the tenant's partition reach their limit. A partition is
+// read once for the subscriptions of each batch of events, and once for each endpoint in each batch of deliveries.
 func tenantEvents(endpoints, batch float64) float64 {
 	perEvent := endpoints/batch*distinct(endpoints, batch)*unitsOfRow + unitsOfRows/batch
 	return partitionReads / perEvent
 }
 
-// rampDelay is how late deliveries become while Lambda adds processes, from idle to so many deliveries a second: at
-// most, and after which time there are enough.
+// rampDelay returns the longest delay of deliveries while Lambda adds processes, from idle to so many deliveries a
+// second. It also returns the time after which there are enough processes.
 func rampDelay(perSecond, batch, batchSeconds float64) (late, enough float64) {
 	enough = max(0, (perSecond*batchSeconds/batch-pollers)/morePerSecond)
 	done := batch / batchSeconds * (pollers*enough + morePerSecond*enough*enough/2)

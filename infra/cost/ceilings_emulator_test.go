@@ -30,8 +30,8 @@ func full(endpointID string, now time.Time) circuit.Item {
 	}
 }
 
-// The units that the arithmetic of ceilings takes for granted are those that DynamoDB reports. Of a write to a table of
-// one index the entry is all but the item's own unit.
+// The arithmetic of ceilings uses the units that DynamoDB reports. A write to a table with one index reports the item's
+// own unit, and the rest is for the entry in the index.
 func TestTheUnitsOfCeilings(t *testing.T) {
 	r := newRig(t, traffic{})
 	for n := range endpoint.MaxLive {

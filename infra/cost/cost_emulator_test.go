@@ -25,8 +25,9 @@ const (
 	end          = "<!-- to here -->\n"
 )
 
-// The most that a month may cost, in dollars, the dashboard apart; and a million events, all included: at a million a
-// day with the profile for low traffic, and under an even load.
+// The constants are the highest permitted costs in dollars. The first two are for a month without the dashboard. The
+// others are for a million events with everything included: at a million a day with the profile for low traffic, and
+// under an even load.
 const (
 	mostIdle       = 8.50
 	mostBusy       = 12.50

@@ -114,8 +114,8 @@ func (r *rig) deleted(ctx context.Context, call any) (u usage) {
 	return u
 }
 
-// written are the units of a write that was refused, except a transaction's deletions, as if it was performed. AWS is
-// taken to bill those that met another one, too.
+// written returns the units of a refused write, as if the write was performed. A transaction's deletions do not count.
+// A write that met another one is assumed to be billed, too.
 func written(call any) (u usage) {
 	in, several := call.(*dynamodb.TransactWriteItemsInput)
 	if !several { // of a key

@@ -65,7 +65,8 @@ func report(b *testing.B, alone, beside []time.Duration) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// processes are those of webhooks. Each answers one request at a time, and there are as many as were under way at once.
+// processes are processes of webhooks. Each answers one request at a time. Their number is the largest number of
+// requests that were under way at once.
 type processes struct {
 	options  pipeline.Options
 	settings webhooks.Settings

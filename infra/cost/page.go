@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// figures are the page's.
+// figures are the numbers on the page.
 type figures struct {
 	months []monthly
 	saves  []saving

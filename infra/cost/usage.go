@@ -115,9 +115,9 @@ func (u usage) all() (sum float64) {
 	return sum
 }
 
-// Assumptions about time, which no test can count. An invocation takes a call to AWS after another, the
-// time of the receiver, and CPU time on a whole core for itself and for each message, rounded up from
-// infra/docs/benchmark.md, longer by as much as its memory gives it less than a core.
+// The constants are assumptions about time, since no test can count it. An invocation makes one call to AWS after
+// another, and waits for the receiver. It takes CPU time for itself and for each message. These times are for a whole
+// core, rounded up from infra/docs/benchmark.md. They grow where a function's memory gives it less than a core.
 const (
 	millisCall     = 5.0
 	millisReceiver = 80.0

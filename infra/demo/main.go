@@ -1,9 +1,8 @@
-// Command demo is `make run`: it starts the local stack and shows Herald doing its work, then
-// keeps the stack up for the reader's own commands. The end-to-end tests run it on a stack of theirs.
+// Command demo is `make run`: it starts the local stack and shows Herald at work, then keeps the stack up for the
+// reader's own commands. The end-to-end tests run it on another stack.
 //
-// It promises that everything it prints was observed over the public interfaces (HTTP API,
-// events queue, Invoke API, an HTTPS receiver) and that it exits 0 only when all of it held.
-// It never reaches into the functions.
+// It promises that it observed everything it prints over the public interfaces (HTTP API, events queue, Invoke API, an
+// HTTPS receiver), and that it exits 0 only if all of it held. It never reaches into the functions.
 package main
 
 import (

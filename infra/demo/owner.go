@@ -11,14 +11,14 @@ import (
 	"github.com/herald-webhooks/herald/internal/circuit"
 )
 
-// listen keeps notices from now on.
+// listen begins to keep notices.
 func (d *demo) listen(ctx context.Context) (err error) {
 	d.notices, err = d.client.Listen(ctx, unique("notices"))
 	return err
 }
 
-// owner shows an endpoint's owner more than deliveries: headers of their own, and notices of the scenes before; and
-// the operator's test delivery.
+// owner shows everything that the owner of an endpoint gets besides deliveries: the owner's headers, notices of the
+// earlier scenes, and the operator's test delivery.
 func (d *demo) owner(ctx context.Context) error {
 	heading("For the owner of an endpoint: headers, a test delivery, and notices")
 	s, err := d.open(ctx, "owner", "user.*")

@@ -11,8 +11,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
-// perSecond is how many events a traffic has in each second, all at once: a batch that fails as a whole is counted as
-// a whole, so that a circuit opens after five seconds.
+// perSecond is the number of events in each second of a traffic. They come all at once, as a batch. A batch that fails
+// is counted as a whole, so that a circuit opens after five seconds.
 const perSecond = 10
 
 // traffic is a stream of events during a wait. Each event has a different body.

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A plain go build leaves its program in the working directory, and git add takes it along: megabytes that no review
-// can read, in every clone for ever.
+// A plain go build leaves its program in the working directory, and git add takes it along. No review can read these
+// megabytes, and every clone has them for ever.
 func TestTheRepositoryHoldsNoPrograms(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(root, ".git")); err != nil {
 		t.Skip("the source is no checkout")

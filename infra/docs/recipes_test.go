@@ -18,7 +18,7 @@ import (
 
 // These tests fail where a step of a recipe in design.md is left out that no other test misses.
 
-// A reason that an operator meets has a row that says what to do.
+// A reason that an operator meets has a row with the response.
 func TestEveryReasonHasARowInTheRunbook(t *testing.T) {
 	_, table, _ := strings.Cut(readFile(t, "infra/docs/operators.md"), "\n## Reasons\n")
 	table, _, _ = strings.Cut(table, "\n## ")

@@ -28,8 +28,8 @@ var counter atomic.Int64
 
 var turn sync.Mutex
 
-// alone waits until no other program runs that keeps the machine busy for seconds: a generator of clients,
-// a command line. Side by side they would starve the emulator, and the API would answer 503.
+// alone waits until no other long program runs, such as a generator of clients or a command line. Two of them at once
+// would keep the machine so busy that the API would answer 503.
 func alone() (end func()) {
 	turn.Lock()
 	return turn.Unlock

@@ -20,8 +20,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/terminal"
 )
 
-// ends runs a command on the local stack, fails the test unless it ends with this exit code and prints all that, and
-// returns its output.
+// ends runs a command on the local stack and returns its output. The test fails unless the command ends with this exit
+// code and prints all these texts.
 func ends(t *testing.T, code int, line string, says ...string) (out string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer

@@ -1,10 +1,10 @@
 // Command incident is `make incident`: it gives a running local stack an incident to practise on. Three tenants have
-// ten endpoints; some are down, slow, flapping or answer 400; 1,200 deliveries are dead, and 13 events rejected.
+// ten endpoints. Some of these are down, slow or flapping, or answer 400. 1,200 deliveries are dead, and 13 events are
+// rejected.
 //
-// It promises the same incident for the same seed. Endpoints and their traffic are real. Dead letters and events that
-// were not processed are put on the queues that keep them, as deliver and SQS's redrive do: a schedule that is used
-// up a thousand times would take the local stack a quarter of an hour. It stays until Ctrl-C, since its receivers
-// answer replays.
+// It promises the same incident for the same seed. Endpoints and their traffic are real. Dead letters and unprocessed
+// events are put on their queues directly, as deliver and SQS's redrive would: to use up a thousand schedules would
+// take the local stack a quarter of an hour. The command runs until Ctrl-C, since its receivers answer replays.
 package main
 
 import (

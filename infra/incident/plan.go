@@ -85,8 +85,8 @@ func (p plan) message(e endpoint, name string, n int) examples.Message {
 	}
 }
 
-// traffic is how many events an endpoint gets while the operator is called: a failing one as many as open its circuit
-// at their second attempt.
+// traffic is the number of events that an endpoint gets while the operator is called. A failing endpoint gets enough to
+// open its circuit at the second attempt.
 func (e endpoint) traffic() int {
 	if e.kind == down || e.kind == rejecting {
 		return 30

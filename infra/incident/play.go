@@ -128,8 +128,8 @@ func (i *incident) settle(ctx context.Context) error {
 	})
 }
 
-// progress is about the dead letters, and then about the circuits that have yet to open. A delivery of the traffic may
-// die, too, before its endpoint's circuit opens: it is not one of those wanted.
+// progress tells first how many dead letters are missing, and then how many circuits have yet to open. A delivery of
+// the traffic may die before its endpoint's circuit opens, but does not count here.
 func progress(dead, want, closed int) string {
 	line := fmt.Sprintf("%d of %d deliveries are dead", min(dead, want), want)
 	if dead >= want && closed > 0 {

@@ -14,9 +14,9 @@ var unversioned = []string{
 	"Events", "EventInvokeConfig", "FunctionName", "ReservedConcurrentExecutions", "Role", "Tags",
 }
 
-// configuration lists references to the parameters on which a version of a function depends. SAM publishes one when
-// the function's code is elsewhere, but not when a parameter changes: without these, the alias would go on with the
-// old configuration. With any other, CloudFormation would fail to publish a version that changes nothing.
+// configuration lists references to the parameters that a version of a function depends on. SAM publishes a version if
+// the location of the code changes, but not if a parameter changes: the alias would go on with the old configuration.
+// The list must have no other parameter, since CloudFormation fails to publish a version that changes nothing.
 func configuration(root, globals, properties *yaml.Node) string {
 	found := map[string]bool{}
 	inherited(root, globals, properties, found)

@@ -8,8 +8,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// guard gives the alias and each version of a shifted function the policy of the function itself: a policy is of one
-// resource of Lambda's. An update replaces the policy of a version, and keeps the version, so it keeps the policy, too.
+// guard gives the alias and each version of a shifted function the policy of the function, since a policy belongs to
+// one resource of Lambda's. An update replaces the policy of a version and retains the version, so the old policy is
+// retained, too.
 func guard(resources *yaml.Node) error {
 	written := resources.Content
 	for i := 0; i < len(written); i += 2 {

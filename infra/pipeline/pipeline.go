@@ -193,8 +193,8 @@ func (m maker) check(err error) {
 	}
 }
 
-// Log is a function's logger (lambdacontext.NewLogger) that writes to out. Unlike there, a logger made of it by With or
-// WithGroup leaves the request id out.
+// Log is a function's logger (lambdacontext.NewLogger) that writes to out. One difference remains: loggers that With
+// and WithGroup make of it leave the request id out.
 func Log(out io.Writer) *slog.Logger {
 	return slog.New(lines{slog.NewJSONHandler(out, &slog.HandlerOptions{ReplaceAttr: lambdacontext.ReplaceAttr})})
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// busy is an attack by tenants that keep processes busy with answers, all of them 2xx, after one time. It is swept by
-// its rate: how much time of messages the attackers want, as a share of all that the processes have.
+// busy is an attack by tenants that keep processes busy. All of their answers are 2xx and take the same time. The sweep
+// varies the rate of the attack: the time of messages that the attackers want, as a share of the time of all processes.
 type busy struct {
 	took    time.Duration
 	share   float64 // of the processes' time; 0: no even stream
@@ -52,8 +52,8 @@ func busyScenarios() (all []Scenario) {
 	return all
 }
 
-// failingScenarios are tenants that no circuit stops, since one answer in twenty is a 2xx: their retries, too, want
-// processes.
+// failingScenarios have tenants that no circuit stops, since one answer in twenty is a 2xx. Their retries take
+// processes, too.
 func failingScenarios() (all []Scenario) {
 	for _, took := range []time.Duration{900 * time.Millisecond, 2900 * time.Millisecond, slowest} {
 		for _, share := range []float64{0.2, 0.35, 0.5, 1.1} {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The worst points of the sweep, a minute each: tenants that keep processes busy, at any rate and with any answers, are
-// found before others are late for long, and no other tenant is.
+// Each of the sweep's worst points is played for a minute. Tenants that keep processes busy, at any rate and with any
+// answers, are found before others are late for long. No other tenant is found.
 func TestOneTenantOrTenThatKeepProcessesBusyDelayNoOther(t *testing.T) {
 	t.Parallel()
 	worst := map[string]bool{

@@ -82,8 +82,8 @@ func (r Result) Problems() (problems []string) {
 	return problems
 }
 
-// excepted reports whether a swept attack has no goal but its figure: ten in turn that answer right before the attempt
-// timeout hold all processes ten times, and pulses into idle processes are over before there is anything to charge.
+// excepted reports whether a swept attack is measured without a goal. Ten tenants in turn that answer right before the
+// attempt timeout hold all processes ten times. Pulses into idle processes are over before there is anything to charge.
 func (s Scenario) excepted() bool {
 	return s.column == inTurn && s.Name == busy{took: slowest}.name() || s.column == idle
 }
@@ -105,8 +105,8 @@ func (b Busy) problems(tenants int) (problems []string) {
 	return problems
 }
 
-// retriesLate is how late the others' retries may be at p99. Swept attacks have too few of them to tell, except where
-// the attack is by retries.
+// retriesLate is the permitted lateness of the others' retries at p99. A swept attack has too few retries for a p99,
+// unless it attacks by retries.
 func (r Result) retriesLate() time.Duration {
 	switch {
 	case r.Name == "release-dead", r.Name == "tables", r.Kind == Swept && !strings.HasPrefix(r.Name, "failing-"):

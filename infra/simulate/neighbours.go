@@ -33,7 +33,7 @@ func neighbours() (all []Scenario) {
 	return all
 }
 
-// mixture are honest tenants of different kinds.
+// mixture is four kinds of honest tenants together, each with half of its usual events.
 func mixture(name, says string) Scenario {
 	all := honestTenants()
 	of := func(name string) party {

@@ -116,8 +116,8 @@ func byName(results []Result) (all [][]Result) {
 	return all
 }
 
-// worst has the worst figures of all runs of a scenario without fair queues, and of all with them. A Result without a
-// name says that there is no such run.
+// worst returns the worst figures of a scenario's runs without fair queues, and the worst of its runs with them. A
+// Result without a name stands for no run.
 func worst(runs []Result) (plain, fair Result) {
 	for _, r := range runs {
 		w := &plain

@@ -8,7 +8,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/plot"
 )
 
-// lateness draws the share of others' first attempts that were late, under each attack: of its runs, the longest. It is
+// lateness draws the share of others' first attempts that were late under each attack, from its longest run. It returns
 // "" unless all attacks were played.
 func lateness(results []Result) string {
 	longest := map[string]Result{}

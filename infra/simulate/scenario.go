@@ -37,7 +37,7 @@ type Scenario struct {
 	stopped  window        // DeliveryQueue's mapping receives nothing
 }
 
-// Kind says which goals a scenario has.
+// Kind determines the goals of a scenario.
 type Kind string
 
 // The kinds.
@@ -244,7 +244,7 @@ func honestTenants() []Scenario {
 	}
 }
 
-// outage is one endpoint that fails for so long, and the time in which it has to catch up.
+// outage is one endpoint that fails for so long. It then has eight hours to catch up.
 func outage(name, says string, perSecond float64, length time.Duration) Scenario {
 	return Scenario{
 		Name: name, Says: says, Kind: Outage, Rate: 1, Length: calm + length,

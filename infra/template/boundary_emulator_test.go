@@ -50,8 +50,8 @@ var notPlayed = map[string]string{
 	"sqs:ReceiveMessage":     "deliver does not keep up",
 }
 
-// A boundary without a right is met by the function's calls. Its log says AccessDenied, and an alarm goes off,
-// whichever right it is.
+// A function meets a boundary without a right in its calls. Whichever right is missing, the log says AccessDenied and
+// an alarm goes off.
 func TestAlarms_whereABoundaryLacksARight(t *testing.T) {
 	tpl := withoutNotices(t)
 	defined := alarmsOf(t, tpl, configurations(t, tpl)["default"])

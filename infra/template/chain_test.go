@@ -53,8 +53,8 @@ func (n network) next(of invocation) (all []invocation) {
 	return all
 }
 
-// follow walks every chain that goes on from an invocation. most has the highest number of invocations of each function
-// in any; circles has the functions that a chain comes back to by the same queue.
+// follow walks every chain that goes on from an invocation. It collects in most the highest number of invocations of
+// each function in any chain, and in circles the functions that a chain comes back to by the same queue.
 func (n network) follow(chain []invocation, most map[string]int, circles map[string]bool) {
 	last := chain[len(chain)-1]
 	times := 0
@@ -88,8 +88,8 @@ func (n network) chains() (most map[string]int, circles map[string]bool) {
 	return most, circles
 }
 
-// Lambda ends a chain after some 16 invocations of a function. By its rights deliver could go round for ever; the way
-// that it takes is watched in infra/invariants.
+// Lambda ends a chain after some 16 invocations of a function. deliver's rights alone would allow endless chains, so
+// the test takes the queues that it really sends to. infra/invariants watches these.
 func TestTheLongestChainHasThreeInvocationsOfDeliver(t *testing.T) {
 	tpl := load(t)
 	most, circles := newNetwork(tpl, functions.Onward).chains()

@@ -98,7 +98,8 @@ func TestTheAuditLogsQueryNamesFieldsOfItsLines(t *testing.T) {
 	}
 }
 
-// Throttles have no alarm of their own: who looks for the cause of another finds them here (infra/docs/ceilings.md).
+// Throttles have no alarm. An operator who looks for the cause of another alarm finds them on the dashboard
+// (infra/docs/ceilings.md).
 func TestTheDashboardShowsThrottles(t *testing.T) {
 	tpl := load(t)
 	var all []string

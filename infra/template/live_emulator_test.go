@@ -17,8 +17,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
-// Of a day's minutes the trouble lasts from the first to the second; traffic ends at the third. The
-// rest is for the alarms to end, of which one looks back an hour.
+// The constants are minutes of a day. The trouble lasts from the first to the second, and traffic ends at the third.
+// The rest is for the alarms to end: one of them looks back an hour.
 const (
 	troubleFrom  = 12
 	troubleUntil = 36

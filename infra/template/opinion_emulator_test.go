@@ -240,12 +240,13 @@ var allowedReaches = map[string]bool{
 	"Webhooks dynamodb:UpdateItem Endpoints: everything":        true,
 }
 
-// unknownKey is a condition key that the other evaluator ignores: it gets policies and calls without it, and the
-// mutants of it are refused by ours alone, as TestOnlyTheirRolesUseTheKeys says which purposes a role may name.
+// unknownKey is a condition key that the other evaluator ignores. It gets policies and calls without the key. Mutants
+// of the key are judged by our evaluator alone, and TestOnlyTheirRolesUseTheKeys checks the purposes that each role may
+// name.
 const unknownKey = "kms:EncryptionContext:purpose"
 
-// confirmed has both evaluators judge the calls that were made, which have to be allowed, and their mutants, which have
-// to be refused, except those that are calls of the function, too.
+// confirmed has both evaluators judge the calls that were made, and mutants of these calls. The calls must be allowed.
+// The mutants must be refused, except those that are calls of the function, too.
 func (c *calls) confirmed(t *testing.T, d deployment) {
 	t.Helper()
 	var all []judged

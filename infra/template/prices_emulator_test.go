@@ -14,7 +14,7 @@ import (
 
 const capacity = "CapacityUnits"
 
-// scaled are the capacities that follow their use: resource and dimension, with the least and the most.
+// scaled returns the least and the most of each capacity that follows its use, by resource and dimension.
 func scaled(t *testing.T, tpl template) map[string]string {
 	t.Helper()
 	all := map[string]string{}

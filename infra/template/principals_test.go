@@ -94,8 +94,8 @@ func compare(t *testing.T, what string, want, got []principal) {
 	}
 }
 
-// Owners believe a notice. The right to put events on every bus of the account does not count for this one, and
-// EventBridge's own rules put none there.
+// Owners trust notices. The right to put events on every bus of the account must not count for this bus. EventBridge's
+// own rules put no events there.
 func TestNoticesComeFromReleaseAlone(t *testing.T) {
 	tpl := load(t)
 	var want, got []principal

@@ -131,7 +131,7 @@ func TestProbe_refusesToWorkWhenItIsOld(t *testing.T) {
 	}
 }
 
-// moto runs no function without Docker: that it answers is not shown here.
+// moto runs no function without Docker, so this test does not show that the function answers.
 func TestProber_holdsARoleAndIsGone(t *testing.T) {
 	cfg := testkit.Moto(t)
 	const role = `{"Type":"AWS::IAM::Role","Properties":{"AssumeRolePolicyDocument":{"Statement":[{"Effect":"Allow",

@@ -32,7 +32,7 @@ type Prober struct {
 	cloud  *cloudformation.Client
 }
 
-// NewProber is for the stack.
+// NewProber returns a prober for the stack.
 func NewProber(cfg aws.Config, stack string) Prober {
 	return Prober{stack: stack, lambda: lambda.NewFromConfig(cfg), cloud: cloudformation.NewFromConfig(cfg)}
 }
@@ -47,8 +47,8 @@ func (p Prober) Remove(ctx context.Context) error {
 	return nil
 }
 
-// probe is the name of a function's probe. It ends as no function's does, of whatever stack: it is deleted. It has 64
-// characters at most, as Lambda wants.
+// probe is the name of a function's probe. Probes are deleted by name, so the name must differ from that of every
+// function of any stack. It has at most 64 characters, as Lambda requires.
 func (p Prober) probe(function string) string { return p.stack + "-probe-" + function[:4] }
 
 // Try makes the calls with the role of a function, and returns AWS's code for each, "" where there was none.

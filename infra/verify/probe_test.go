@@ -166,8 +166,8 @@ func TestClearAway_removesTheProbesOfAnEarlierRun(t *testing.T) {
 	}
 }
 
-// A probe is deleted: its name must be no function's, of whatever stack. Lambda takes 64 characters, and a stack's name
-// has 53 at most.
+// A probe is deleted by its name, so no function of any stack may have that name. Lambda takes 64 characters, and a
+// stack's name has 53 at most.
 func TestProbe_hasANameThatNoFunctionHas(t *testing.T) {
 	functions, seen := slices.Concat(batching, others), map[string]bool{}
 	for _, function := range functions {

@@ -93,8 +93,8 @@ func basic(s types.EventSelector, function arn.ARN) bool {
 		})
 }
 
-// advanced reports whether a selector takes every Invoke of the function: each of its fields has to match. One that
-// selects callers, or is not known here, leaves out some.
+// advanced reports whether a selector takes every Invoke of the function. Each of its fields has to match. A field that
+// selects callers, or an unknown field, leaves out some calls.
 func advanced(s types.AdvancedEventSelector, function string) bool {
 	is := map[string]string{
 		"eventCategory": "Data", "resources.type": functionType, "resources.ARN": function, "readOnly": "false",

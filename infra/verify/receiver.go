@@ -25,9 +25,10 @@ type Request struct {
 	At        time.Time `json:"at"`
 }
 
-// Receiver is a tenant's HTTPS server that Herald can reach. Each path below its base is an inbox, which answers 200:
-// with ?pause=… after so many milliseconds, a second at most, with ?until=… not before that moment, but 503. It keeps
-// nothing but the requests. Its base has a secret: to all other addresses it answers 404, and keeps nothing.
+// Receiver is a tenant's HTTPS server that Herald can reach. Each path below its base is an inbox, and answers 200.
+// With ?pause=… it answers after so many milliseconds, a second at most. With ?until=… it answers 503 before that
+// moment. The receiver keeps nothing except the requests. Its base has a secret: all other addresses are answered 404,
+// and their requests are not kept.
 type Receiver interface {
 	URL() string // its base
 	// Requests returns an inbox's requests, in the order of their arrival.

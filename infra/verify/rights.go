@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Call is one that a function's role must be allowed, or refused. None changes anything, if it were allowed: writes
-// have a condition that no item meets.
+// Call is a call that a function's role must be allowed, or must be refused. No call changes anything, even if it is
+// allowed by mistake: writes have a condition that no item meets.
 type Call struct {
 	Function string // its folder
 	Action   string // as IAM names it

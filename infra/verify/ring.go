@@ -24,8 +24,8 @@ type Bell interface {
 // rung is why an alarm goes off.
 const rung = "herald verify sets this alarm off to see whether it arrives. Nothing is wrong."
 
-// ring sets an alarm of each topic off, and sees whether the topic took it. CloudWatch puts the alarm right by itself.
-// A topic that is encrypted with a key which CloudWatch may not use takes nothing: the alarm's history alone says so.
+// ring sets off one alarm of each topic, and sees whether the topic took it. CloudWatch puts the alarm right by itself.
+// A topic takes nothing if its key is closed to CloudWatch. Only the alarm's history shows that.
 func ring(ctx context.Context, r *run) (says string, err error) {
 	if r.Bell == nil {
 		return "", notShown("it was not asked for: --alarm sets an alarm of each topic off, which reaches those on call")

@@ -116,8 +116,9 @@ func alarms(ctx context.Context, r *run) (string, error) {
 	return "none of the stack's, apart from that on the event which the run had rejected", nil
 }
 
-// ofStack is the logical id of an alarm of the stack's; "" of another. The template or CloudFormation names the stack's
-// by its name and logical id, CloudFormation with a random part behind them. Others may begin alike.
+// ofStack returns the logical id of an alarm of the stack, and "" for any other alarm. The template or CloudFormation
+// names the stack's alarms by its name and the logical id, and CloudFormation adds a random part. Alarms of other
+// stacks may begin with the same name.
 func (r *run) ofStack(name string) string {
 	parts := strings.Split(strings.TrimPrefix(name, r.Name+"-"), "-")
 	if len(parts) > 2 || !strings.HasSuffix(parts[0], "Alarm") {

@@ -59,7 +59,7 @@ type Result struct {
 	Took  time.Duration
 }
 
-// State of a step.
+// State is the result of a step.
 type State string
 
 // The states of a step.
@@ -69,8 +69,8 @@ const (
 	NotShown State = "not shown"
 )
 
-// steps are in the order of their dependence: each uses the endpoint of the second. A proof's text states the
-// observation; a notShown error says why there is nothing to see.
+// steps are in the order of their dependence: each uses the endpoint of the second. The text of a proof states the
+// observation. A notShown error has the reason why there is nothing to see.
 var steps = []struct {
 	name string
 	run  func(context.Context, *run) (string, error)

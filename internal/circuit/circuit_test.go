@@ -340,8 +340,8 @@ func TestRecent_Share_forgetsAfterTenMinutes(t *testing.T) {
 	}
 }
 
-// TestItem_keepsItsPromises draws lives of an endpoint and checks, after every step, the promises of the
-// package comment; it also collects the transitions, which are those that design.md draws.
+// TestItem_keepsItsPromises draws lives of an endpoint. It checks the promises of the package comment after every step,
+// and compares the transitions with those in design.md.
 func TestItem_keepsItsPromises(t *testing.T) {
 	seen := map[string]bool{}
 	for range 10 { // of a hundred lives each

@@ -26,7 +26,7 @@ var lives = map[string]Life{
 	"v1,reason=" + longest: {Reason: Reason(longest)},
 }
 
-// longest is the longest reason that is read.
+// longest is the longest reason that a life may have.
 var longest = strings.Repeat("a", 64)
 
 func TestLife_Encode(t *testing.T) {

@@ -115,8 +115,8 @@ func TestClient_Post_readsTheStatusOfEveryStatusLine(t *testing.T) {
 	}
 }
 
-// A receiver may have crashed over headers that have no end, so a 2xx counts for nothing. Any other status is that of
-// a failure in any case, and says why.
+// A receiver may have crashed in the middle of endless headers, so a 2xx with such headers does not count. Any other
+// status is a failure either way, and keeps its reason.
 func TestClient_Post_keepsTheStatusOfAFailureWhoseHeadersHaveNoEnd(t *testing.T) {
 	short := limits{connect: time.Minute, attempt: 6 * time.Second}
 	for name, row := range map[string]struct {

@@ -40,9 +40,9 @@ func TestClient_keepsConnections(t *testing.T) {
 	}
 }
 
-// A connection that is too old is replaced, and so ends a name's time at an address that was not its owner's: the
-// name is resolved and the certificate verified anew. And a process may be frozen between two invocations for as long
-// as it takes a receiver to hang up.
+// The client replaces a connection that is too old. A name may then have moved to another owner's address, so it is
+// resolved and its certificate verified anew. A process may also be frozen between two invocations until the receiver
+// has hung up.
 func TestClient_Post_replacesAConnection(t *testing.T) {
 	old := longLimits
 	old.age = time.Nanosecond

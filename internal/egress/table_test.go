@@ -10,8 +10,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/egress"
 )
 
-// ranges are the blocks that are not globally reachable. Both edges of each must be refused;
-// the addresses next to it, where they belong to no other such block, must pass.
+// ranges are the blocks that are not globally reachable. Both edges of each block must be refused. The next address on
+// either side must pass, unless it belongs to another such block.
 var ranges = []struct{ prefix, why, before, after string }{
 	{"0.0.0.0/8", "this network (RFC 791)", "", "1.0.0.0"},
 	{"10.0.0.0/8", "private (RFC 1918)", "9.255.255.255", "11.0.0.0"},

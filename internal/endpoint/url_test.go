@@ -10,8 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// public is an approximation that the tests of egress make exact: here it only has to tell
-// public from not.
+// public only has to tell public addresses from others roughly. The tests of egress make the distinction exact.
 func public(a netip.Addr) bool {
 	return a.IsGlobalUnicast() && !a.IsPrivate() && !a.Is4In6()
 }

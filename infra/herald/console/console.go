@@ -25,9 +25,9 @@ var pages embed.FS
 //go:embed static
 var static embed.FS
 
-// New returns the console of a listener on loopback. Browsers send a cookie to all ports of a name, so to other
-// servers on this machine: the name and the path, to which the cookie is bound, are new with each start. Browsers lead
-// every *.localhost to loopback; the address serves those that do not.
+// New returns the console of a listener on loopback. The name and the path of its address are new with each start. The
+// cookie is bound to both, since browsers send a cookie to all ports of a name, and so to other servers on this
+// machine. Browsers resolve every *.localhost to loopback. The address serves browsers that do not.
 func New(c Config, l net.Listener) (*Server, error) {
 	address := l.Addr().String()
 	_, port, err := net.SplitHostPort(address)
@@ -64,8 +64,8 @@ func (s *Server) Handler() http.Handler {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guard lets in requests with the token, under the page's own name. Other names could be a foreign site's that leads
-// to loopback, other origins a foreign page's that posts here.
+// guard lets in requests with the token, under the page's own name. A foreign site could give its name the address of
+// loopback, and a page of another origin could post here.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

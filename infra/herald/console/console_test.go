@@ -264,8 +264,8 @@ func TestGuard_letsInOnlyItsOwnPages(t *testing.T) {
 	}
 }
 
-// A browser sends a cookie to all ports of a name, so to another user's server on the machine: neither of the console's
-// two names sends one to a path that such a server can know.
+// A browser sends a cookie to all ports of a name, and so to another user's server on the machine. The cookie must be
+// bound to a path that such a server cannot know, under both names of the console.
 func TestCookie_isForNoOtherPathAndNoOtherStart(t *testing.T) {
 	_, browser, s := open(t, &functions{})
 	_, _, again := open(t, &functions{})

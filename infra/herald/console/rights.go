@@ -8,8 +8,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/exit"
 )
 
-// learn asks whether the caller may invoke the functions. Buttons are left on where AWS gives no answer: pressing one
-// then says why.
+// learn asks whether the caller may invoke the functions. A button stays on if AWS gives no answer, and pressing it
+// tells the reason.
 func (s *Server) learn(ctx context.Context, functions []string) {
 	for _, f := range functions {
 		if err := s.Stack.May(ctx, f); errors.Is(err, exit.ErrDenied) {

@@ -31,7 +31,7 @@ type device interface {
 	turn(ctx context.Context, to state) error
 }
 
-// state is that of a switch.
+// state is the state of a switch.
 type state string
 
 const (
@@ -154,8 +154,8 @@ func (s Switch) start(ctx context.Context) (string, error) {
 	return s.unmark(ctx, mark)
 }
 
-// unmark removes the mark of a switch that is on. Another stop in the same moment keeps its mark: it
-// may have written another, or have turned the switch off by now.
+// unmark removes the mark of a switch that is on. The mark of another stop stays: that stop may have written a new
+// mark, or may have turned the switch off by now.
 func (s Switch) unmark(ctx context.Context, mark string) (string, error) {
 	found, err := s.marks.read(ctx)
 	if err != nil {

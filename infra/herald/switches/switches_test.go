@@ -156,7 +156,7 @@ func durations(rt *rapid.T, name string, most time.Duration) func() time.Duratio
 	}
 }
 
-// step is a stop or a start that breaks off.
+// step is a stop or a start. It breaks off at the call with the number fault, or at an interruption.
 type step struct {
 	stop, late, interrupted bool
 	fault                   int // the number of the call, 0 for none
@@ -282,7 +282,7 @@ func TestSwitch_Start_keepsTheMarkOfAnotherStop(t *testing.T) {
 	}
 }
 
-// A start that began before removes the mark, and breaks off.
+// During a stop, an earlier start removes the mark and breaks off. The stop sets the mark again.
 func TestSwitch_Stop_keepsItsMark(t *testing.T) {
 	const turns = 4 // the call: after state, mark, state
 	synctest.Test(t, func(t *testing.T) {

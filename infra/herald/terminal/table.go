@@ -9,8 +9,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/answers"
 )
 
-// Table prints rows under the names of their columns. A column is the path of a field, "health.state", with its head
-// before it where the path is no good one: "deaths=count".
+// Table prints rows under the names of their columns. A column is the path of a field, such as "health.state". If the
+// path is no good heading, the heading stands before it: "deaths=count".
 func (t *Terminal) Table(rows []answers.Row, columns ...string) { t.TableTo(t.Out, rows, columns...) }
 
 // TableTo prints the same elsewhere.

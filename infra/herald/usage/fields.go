@@ -25,8 +25,8 @@ var (
 	}
 )
 
-// Fields are those of a request: of the flags that select or describe, and of the argument of a command that has one.
-// object reads the JSON object of a file.
+// Fields returns the fields of a request: from the flags that select or describe, and from the argument if the command
+// has one. object reads the JSON object of a file.
 func Fields(
 	c *cli.Command, now time.Time, object func(path string) (jsontext.Value, error),
 ) (answers.Row, error) {

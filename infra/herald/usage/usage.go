@@ -81,7 +81,8 @@ func once(f cli.Flag) {
 	}
 }
 
-// The library's words about wrong usage, of which some are Go's.
+// The patterns match errors of the command-line library about wrong usage. Some of these errors quote Go's own
+// packages.
 var (
 	badValue   = regexp.MustCompile(`^invalid value "(.*)" for flag -(\S+): (.*)$`)
 	noFlag     = regexp.MustCompile(`^flag provided but not defined: -+(.*)$`)

@@ -12,7 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/exit"
 )
 
-// layouts are the forms of a time, the one that tables have included. Without a zone, it is this machine's.
+// layouts are the forms of a time, including the form in tables. A time without a zone is in this machine's zone.
 var layouts = []string{
 	time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04",
 	"2006-01-02 15:04", time.DateOnly, "15:04", time.TimeOnly,

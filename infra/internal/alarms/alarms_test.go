@@ -42,8 +42,9 @@ func parse(t *testing.T, properties map[string]any) Alarm {
 	return a
 }
 
-// The rows are those of the documentation's two tables, where missing data does not breach, and where it does: the
-// newest data point is the last, X breaches, - is missing; EvaluationPeriods is 3 and CloudWatch looks at five.
+// The rows repeat the documentation's two tables: one for missing data that does not breach, one for missing data that
+// does. The newest data point is the last. X breaches, and - is missing. EvaluationPeriods is 3, and CloudWatch looks
+// at five.
 func TestAlarm_decide_treatsMissingDataAsDocumented(t *testing.T) {
 	for _, row := range []struct {
 		points, datapoints string

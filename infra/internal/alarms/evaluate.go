@@ -21,8 +21,8 @@ type Change struct {
 	State State
 }
 
-// farther is how many data points beyond EvaluationPeriods CloudWatch asks for when data is
-// missing. The documentation's examples have two; the number is not promised.
+// farther lists how many data points CloudWatch may read beyond EvaluationPeriods when data is missing. The
+// documentation's examples have two, but the number is not promised.
 var farther = []int{0, 2, 5}
 
 // reading is one way to read the points that the documentation leaves open.
@@ -130,9 +130,9 @@ var comparisons = map[string]func(value, threshold float64) bool{
 	"LessThanThreshold":             func(value, threshold float64) bool { return value < threshold },
 }
 
-// decide turns data points, the newest first, into a state ("Configuring how CloudWatch alarms
-// treat missing data"): where enough real ones exist, the newest of them decide; else all real ones
-// do, and as many missing ones as they are too few, which breach or not.
+// decide turns data points, the newest first, into a state ("Configuring how CloudWatch alarms treat missing data"). If
+// there are enough real data points, the newest of them decide. Otherwise all real ones decide, and missing ones fill
+// the rest: they breach or not, as the alarm says.
 func (a *Alarm) decide(points []number) State {
 	breaching, real := 0, 0
 	for _, p := range points {

@@ -29,7 +29,8 @@ func truth(b bool) number {
 	return present(0)
 }
 
-// expression is metric math at one point in time: the numbers of the metrics by their Id, and all of them.
+// expression is metric math at one point in time. ids has the numbers by the Id of their metric, and all has the same
+// numbers for METRICS().
 type expression struct {
 	ids map[string]number
 	all []number

@@ -20,7 +20,7 @@ func snake(name string) string {
 // camel is a name of the template as TypeScript writes names.
 func camel(name string) string { return strings.ToLower(name[:1]) + name[1:] }
 
-// wrapped are the lines of a text, each with at most as many characters, unless a word is longer.
+// wrapped breaks a text into lines of at most so many characters. Only a longer word makes a longer line.
 func wrapped(text string, width int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {

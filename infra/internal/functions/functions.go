@@ -31,7 +31,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
-// DefaultRules are those that the template sets, for mappings with so many processes each.
+// DefaultRules returns the rules that the template sets, for mappings with so many processes each.
 func DefaultRules(processes int) deliver.Rules {
 	return deliver.Rules{
 		Schedule:  retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9},
@@ -51,7 +51,7 @@ type Process struct {
 	control    *control.Handler
 }
 
-// New starts one. No two processes of a model have the same time to the nanosecond.
+// New starts a process. The clocks of a model's processes differ by nanoseconds, so that no two read the same time.
 func New(m *model.Model, name string, rules deliver.Rules, random *rand.Rand) *Process {
 	p := &Process{Process: m.Process(name), model: m}
 	skew := time.Duration(m.Processes())

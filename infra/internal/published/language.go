@@ -60,8 +60,8 @@ func Languages() []Language {
 	}
 }
 
-// words are a command's, with its folders: the language's own, the caller's, and the one in which Cargo keeps its
-// builds from run to run, the same for all callers.
+// words splits a command, after filling in its folders: the language's own folder, the caller's, and the folder of
+// Cargo's builds. Cargo's folder is the same for all callers and stays from run to run.
 func (l Language) words(command string, p Place) []string {
 	folders := map[string]string{
 		"SOURCE":  filepath.Join(p.Root, "infra", "examples", "receiver", l.Name),

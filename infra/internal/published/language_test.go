@@ -23,7 +23,7 @@ func TestStart_namesTheMissingTool(t *testing.T) {
 	}
 }
 
-// make test leaves out a language of which a program is missing, and says so; make brings Node.js itself.
+// make test leaves out a language if one of its programs is missing, and says so. make brings Node.js itself.
 func TestSystem_namesEveryLanguageThatCannotRun(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

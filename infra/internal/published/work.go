@@ -10,8 +10,8 @@ import (
 // Work is a call of a receiver's process function.
 type Work struct{ Event, Body string }
 
-// Outcome is the outcome of a piece of work: it waits until Hold is closed, if there is one, and then fails if it is
-// to.
+// Outcome is the course of a piece of work. The work waits until Hold is closed, if it is not nil, and then fails if
+// Fail is set.
 type Outcome struct {
 	Hold <-chan struct{}
 	Fail bool

@@ -10,8 +10,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
-// minute is a schedule's here, so that an hour on AWS can be watched. Timeouts of functions and everything about
-// queues keep AWS's own seconds.
+// minute is the length of a schedule's minute on this stack, so that an hour on AWS can be watched. Timeouts of
+// functions and all times of queues keep AWS's own seconds.
 const minute = 5 * time.Second
 
 // runSchedules starts the schedules that the template has under the stack's parameters. Any other kind than Herald's is
@@ -45,8 +45,8 @@ func (s *Stack) runSchedules() error {
 	return nil
 }
 
-// repeat invokes a function at once and then every minute, whether or not its previous invocation has ended, and a
-// failed one never again, as the template has it.
+// repeat invokes a function at once and then every minute, even if its previous invocation has not ended. It never
+// repeats a failed invocation, as the template says.
 func (s *Stack) repeat(f *function.Function) {
 	ticks := time.NewTicker(minute)
 	defer ticks.Stop()

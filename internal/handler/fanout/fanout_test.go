@@ -148,8 +148,8 @@ func message(id, tenant, eventType string) events.SQSMessage {
 	}
 }
 
-// The ids are made of nothing that a second process would not know: after a crash it sends the same. An event without
-// an id has that of its SQS message.
+// Each id is made only of values that a second process would know, too, so that it sends the same after a crash. An
+// event without an id gets that of its SQS message.
 func TestHandler_Process_sendsOneMessagePerMatchingEndpoint(t *testing.T) {
 	for _, n := range []int{0, 1, 50} {
 		t.Run(fmt.Sprint(n, " endpoints"), func(t *testing.T) {
@@ -179,8 +179,8 @@ func TestHandler_Process_sendsOneMessagePerMatchingEndpoint(t *testing.T) {
 	}
 }
 
-// A publisher may send an event with its tenant as group, without a group, or with one that is wrong. The tenant of its
-// deliveries, and their group, is the body's.
+// A publisher may send an event with its tenant as group, without a group, or with a wrong one. The deliveries always
+// get the tenant of the body, as tenant and as group.
 func TestHandler_Process_doesTheSameWithWhateverGroup(t *testing.T) {
 	type outcome struct{ Deliveries, Rejected []queue.Outgoing }
 	got := map[string]outcome{}

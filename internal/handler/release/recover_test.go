@@ -177,8 +177,8 @@ func TestRun_dividesItsBudget(t *testing.T) {
 	})
 }
 
-// Where there are more searches than are read at once, and while other kinds of work have their turn, no pages are
-// kept.
+// No pages are kept in two cases: while other kinds of work have their turn, and if there are more searches than can be
+// read at once.
 func TestGoOn_forgetsPages(t *testing.T) {
 	inAccount(t, func(a *account) {
 		h, troubles := a.handler(), []trouble{}
@@ -230,8 +230,8 @@ func TestRun_recoversWhatIsBehindMuchThatWaits(t *testing.T) {
 	})
 }
 
-// An attempt that changes the circuit during a run loses neither the pace of a recovery, unless the circuit has opened,
-// nor its end, nor its held deliveries: an endpoint that flaps changes its circuit in every run.
+// An endpoint that flaps changes its circuit in every run, while the run works. A recovery still keeps its pace, its
+// end and its held deliveries. Only a circuit that opens ends the pace.
 func TestRun_storesItsResultBesideAnAttempts(t *testing.T) {
 	type row struct {
 		held               int
@@ -325,8 +325,8 @@ func TestRun_keepsTheCircuitOfWhatItHasNotSeen(t *testing.T) {
 	})
 }
 
-// Where no queue takes its messages, a recovery ends for this run: one page is offered. Two kinds of work meet the same
-// fault here, and the log has it once.
+// If no queue takes its messages, a recovery ends for this run, after one page was offered. Two kinds of work meet the
+// same fault here, and the log has it once.
 func TestRun_endsARecoveryThatNoQueueTakes(t *testing.T) {
 	inAccount(t, func(a *account) {
 		a.held(hook, 100)
