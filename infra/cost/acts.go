@@ -8,8 +8,8 @@ type act struct {
 	dollars float64
 }
 
-// A scan of a table for an erasure: eventually consistent, so that half a unit reads 4 KB, in eight parts. A partition
-// gives 3,000 units a second.
+// The constants describe the scan of a table for an erasure. It is eventually consistent, so that half a unit reads 4
+// KB, and it has eight parts. A partition gives 3,000 units a second.
 const (
 	scanUnit      = 4096.0 // bytes
 	scanParts     = 8

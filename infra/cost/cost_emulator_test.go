@@ -183,7 +183,8 @@ func (b *bill) million(name string, c traffic) usage {
 	return b.counted[c]
 }
 
-// fixed is counted in the template. Without traffic only release emits a metric.
+// fixed returns the costs that do not depend on traffic, as counted in the template. Without traffic only release emits
+// a metric.
 func (b *bill) fixed() []fixed {
 	resources := must(cfn.Read(templateFile))
 	count := func(kind string) float64 { return float64(len(resources.OfType(kind))) }

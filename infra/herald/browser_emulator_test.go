@@ -123,7 +123,7 @@ func (i incident) views(t *testing.T, broken client.Endpoint) map[string]string 
 	}
 }
 
-// readOnly connects as a role that may look and do nothing.
+// readOnly connects as a role that may look, but not act.
 func readOnly(ctx context.Context, where stack.Where) (stack.Stack, error) {
 	s, err := stack.Connect(ctx, where)
 	s.Lambda = inspector{s.Lambda, s.Functions["inspect"]}

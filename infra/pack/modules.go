@@ -105,8 +105,8 @@ func ask(arguments ...string) (string, error) {
 
 var legalFile = regexp.MustCompile(`(?i)^(LICEN[CS]E|COPYING|NOTICE|PATENTS)(\.(txt|md))?$`)
 
-// legal are the texts of the files in a folder that licences ask to be passed on, by path in it. Below the root of a
-// module there may be more, of code that it has taken over.
+// legal returns the texts that licences ask to be passed on, by their path in the folder. Folders below the root of a
+// module may have more of them, for code that the module has taken over.
 func legal(folder string, rootOnly bool) (map[string]string, error) {
 	texts := map[string]string{}
 	err := filepath.WalkDir(folder, func(file string, d fs.DirEntry, err error) error {

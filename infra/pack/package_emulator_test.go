@@ -19,7 +19,8 @@ import (
 )
 
 // Two checkouts in different folders give the same bytes, AWS's own translator takes the template, and another
-// catalogue gives other keys. It runs with the tests of the emulator, after sam build, which has compiled the same.
+// catalogue gives other keys. The test runs with the emulator's tests, after sam build, which has compiled the same
+// code.
 func TestMakePackage_givesTheSameBytesTwice(t *testing.T) {
 	var sums [2]string
 	var checkout string

@@ -234,7 +234,7 @@ func (b *Busy) first(created, begun time.Duration) {
 	}
 }
 
-// begin prepares the figures, and watches for when all attackers are slow.
+// begin prepares the figures, and notes the moment when all attackers are slow.
 func (b *Busy) begin(w *world) {
 	if w.scenario.Kind != Swept {
 		return

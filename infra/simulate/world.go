@@ -160,7 +160,7 @@ func numberOf(body string) int {
 	return n
 }
 
-// receive is a POST as its receiver sees it.
+// receive answers a POST as its receiver would.
 func (w *world) receive(p model.Post) model.Answer {
 	h := w.hooks[p.EndpointID]
 	var a answer

@@ -42,7 +42,7 @@ func TestDenied_tellsAPolicyFromAMissingRight(t *testing.T) {
 	}
 }
 
-// lets is Lambda with functions that take one invocation, of this version.
+// lets is Lambda with one function that takes an invocation. It names the function and its version.
 type lets string
 
 func (l lets) Invoke(

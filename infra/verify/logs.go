@@ -32,7 +32,7 @@ type CloudWatchLogs struct {
 // maxLogPages bounds the reading of one function's log, at a megabyte a page.
 const maxLogPages = 100
 
-// Each reads the function's log group, of a busy stack its first lines.
+// Each reads the function's log group. It reads only the first lines of a busy stack.
 func (l CloudWatchLogs) Each(ctx context.Context, function string, since time.Time, f func([]byte)) error {
 	pages := cloudwatchlogs.NewFilterLogEventsPaginator(l.Client, &cloudwatchlogs.FilterLogEventsInput{
 		LogGroupName: aws.String("/aws/lambda/" + l.Stack + "-" + function), StartTime: aws.Int64(since.UnixMilli()),

@@ -98,7 +98,8 @@ func TestItem_Told_keepsAnEndWhoseBeginningWasRefused(t *testing.T) {
 	}
 }
 
-// Of a recovery that the owner's own change has ended, nothing may be left to send.
+// If the owner's own change ends a recovery, there may be nothing left to send. The outage ends with the next run that
+// finds the endpoint active.
 func TestNotices_tellOfTheEndOfAnOutageThatNoRecoveryEnds(t *testing.T) {
 	o := newOwner(outage()).run(true).recovers()
 	o.facts.Stopped = true // by the owner

@@ -10,7 +10,7 @@ import (
 
 var lifeEpoch = time.Date(2026, 5, 1, 12, 0, 0, 123_000_000, time.UTC)
 
-// Messages of every release are on their way when the next one starts: these texts are for ever.
+// Messages of one release are still on their way when the next release starts, so these texts stay valid for ever.
 var lives = map[string]Life{
 	"v1":                       {},
 	"v1,started=1777636800123": {StartedAt: lifeEpoch},

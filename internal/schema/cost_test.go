@@ -115,7 +115,7 @@ func hostile() map[string]struct{ schema, data string } {
 	}
 }
 
-// Counted work is a bound of the time: ns/op stays below counted/op.
+// The counted work bounds the time: ns/op stays below counted/op.
 func BenchmarkSchema_Check_worst(b *testing.B) {
 	hostileSize = largest
 	defer func() { hostileSize = largest / 16 }()

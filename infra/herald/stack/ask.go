@@ -104,7 +104,7 @@ func All(
 	}
 }
 
-// OrDead makes a filter select dead letters that are still dead, unless it says which it means.
+// OrDead limits a filter to dead letters with the status dead. A filter by tenant, endpoint or status stays as it is.
 func OrDead(f answers.Row) answers.Row {
 	if f["tenant_id"] == nil && f["endpoint_id"] == nil && f["status"] == nil {
 		f["status"] = "dead"

@@ -85,7 +85,8 @@ func gaps(in Window, curves int) [][]float64 {
 	return all
 }
 
-// Logged is the metrics of the local stack, in the log of deliver: the emulator's CloudWatch gets none.
+// Logged has the metrics of the local stack. They stand in the log of deliver, since the emulator's CloudWatch gets
+// none.
 type Logged struct{ Path string }
 
 // Read returns the curves' values, as [Watched] does.

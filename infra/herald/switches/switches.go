@@ -220,7 +220,7 @@ func (s Switch) settled(ctx context.Context) (state, error) {
 	}
 }
 
-// wait waits for the next look.
+// wait pauses before the switch is looked at again.
 func wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():

@@ -123,8 +123,8 @@ func (in *Inbox) Handler() http.Handler {
 	return in.handler
 }
 
-// Fail makes the inbox answer these statuses, one a request, before the verifier is asked. Without any it ends an
-// earlier call.
+// Fail makes the inbox answer these statuses, one for each request, before the verifier is asked. Without statuses,
+// Fail cancels an earlier call.
 func (in *Inbox) Fail(statuses ...int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

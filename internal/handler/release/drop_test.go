@@ -137,7 +137,7 @@ func TestRun_sendsTheEndpointsOwnBesideOneOfAnotherTenant(t *testing.T) {
 	})
 }
 
-// No probe is made of another tenant's delivery.
+// A probe is made of a delivery of the endpoint's own tenant only.
 func TestRun_probesWithTheEndpointsOwn(t *testing.T) {
 	inAccount(t, func(a *account) {
 		own := a.held(hook, 1)

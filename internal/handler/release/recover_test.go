@@ -343,7 +343,7 @@ func TestRun_endsARecoveryThatNoQueueTakes(t *testing.T) {
 	})
 }
 
-// The quota is by the age of the oldest delivery. Where it is not known yet, nothing is taken to be late.
+// The quota grows with the age of the oldest delivery. While that age is unknown, no delivery counts as late.
 func TestRecoveries_wanted(t *testing.T) {
 	began := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
 	settings := circuit.New(time.Minute, 30*time.Second)
