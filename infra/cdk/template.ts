@@ -195,6 +195,12 @@ export interface HeraldParameters {
    */
   readonly companionHeaders?: 'none' | 'webhook' | 'svix' | 'webhook+svix'
   /**
+   * Whether new secrets come with an Ed25519 key pair of the endpoint, by which the companion headers have a further
+   * signature, v1a. Its public key is in the management API and, for everybody, at /v1/webhooks/{id}/jwks.json.
+   * @default 'off'
+   */
+  readonly asymmetricSignatures?: 'off' | 'on'
+  /**
    * Seconds to connect to a receiver, DNS included, and again for the TLS handshake.
    * @default 5
    */
@@ -451,6 +457,7 @@ export const rules: { readonly [P in keyof Required<HeraldParameters>]: Rule } =
     default: 'webhook',
     values: ['none', 'webhook', 'svix', 'webhook+svix'],
   },
+  asymmetricSignatures: { name: 'AsymmetricSignatures', default: 'off', values: ['off', 'on'] },
   connectTimeoutSeconds: { name: 'ConnectTimeoutSeconds', default: '5', min: 1, max: 60 },
   attemptTimeoutSeconds: { name: 'AttemptTimeoutSeconds', default: '15', min: 1, max: 120 },
   endpointConcurrency: { name: 'EndpointConcurrency', default: '10', min: 1, max: 300 },

@@ -28,6 +28,7 @@ func resealEndpoint(ctx context.Context, r *restorer, i item) (item, error) {
 	e := endpoint.Endpoint{
 		TenantID: text(i, "tenant_id"), ID: strings.TrimPrefix(text(i, "endpoint_id"), deletedPrefix), URL: text(i, "url"),
 		SecretVersion: row.Secret, HeadersVersion: row.Headers,
+		PublicKey: text(i, "public_key"), PreviousKey: text(i, "previous_key"),
 	}
 	i, err := resealOne(ctx, r, i, "sealed_secret", keyring.SecretOf(e))
 	if err != nil {

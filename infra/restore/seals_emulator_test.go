@@ -20,7 +20,7 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 	s := newScene(t)
 	old := dynamo.NewEndpoints(s.client, s.copied.Endpoints)
 	e := made(t, old, "acme")
-	e.HeadersVersion = 2
+	e.HeadersVersion, e.PublicKey, e.PreviousKey = 2, "whpk_new", "whpk_old"
 	id, ofHeaders, before := keyring.SecretOf(e), keyring.HeadersOf(e), keyring.PreviousOf(e)
 	secret, err := keyring.NewSecrets(s.kms, s.oldKey).Seal(t.Context(), id, "whsec_secret")
 	if err != nil {
@@ -36,7 +36,7 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 	}
 	want := change(t, old, e, func(e *endpoint.Endpoint) {
 		e.SealedSecret, e.SealedHeaders, e.HeadersVersion, e.HeaderNames = secret, headers, 2, []string{"X"}
-		e.SealedPrevious = previous
+		e.SealedPrevious, e.PublicKey, e.PreviousKey = previous, "whpk_new", "whpk_old"
 	})
 	s.restored(options{table: "Endpoints", key: s.oldKey}, counts{Read: 2, Restored: 1, Left: 1, Mended: 1})
 	got, found, err := dynamo.NewEndpoints(s.client, s.own.Endpoints).Get(t.Context(), "acme", e.ID)

@@ -34,6 +34,7 @@ import (
 func TestRolesAllowTheCallsOfTheirFunctions(t *testing.T) {
 	s := newStage(t)
 	s.tellOwners()
+	s.publishKeys()
 	by := s.start()
 	s.seed()
 	s.send("RetryQueue", queue.Outgoing{Body: "unreadable"}) // for a line about a fault
@@ -130,7 +131,7 @@ func (s *stage) manage() {
 	for _, r := range [][3]string{
 		{"POST", "", `{"url":"https://example.com/","events":["*"]}`}, {"GET", "", ""}, {"GET", "/", ""},
 		{"PATCH", "/", `{"description":"x","headers":{"X":"y"}}`}, {"DELETE", "/", ""}, {"POST", "//restore", ""},
-		{"DELETE", "/", ""},
+		{"GET", "//jwks.json", ""}, {"DELETE", "/", ""},
 	} {
 		path := "/v1/webhooks" + strings.Replace(r[1], "/", "/"+id, 1)
 		request, err := json.Marshal(object{
@@ -163,6 +164,7 @@ func (s *stage) webhooks() *webhooks.Handler {
 // Dead letters and deleted endpoints are kept for as long as the template says.
 func TestDeadLettersAndDeletedEndpointsExpire(t *testing.T) {
 	s := newStage(t)
+	s.publishKeys()
 	s.put("DeadLetterQueue", "webhook_good", 1)
 	s.consume(s.start())
 	s.manage()

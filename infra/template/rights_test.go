@@ -127,6 +127,8 @@ func TestWhoMayReadAndWriteEndpointsKeysAndWhatWaits(t *testing.T) {
 		"see sealed secrets":  {reads, asked{resource: "Endpoints", attributes: "sealed_secret", answer: some}, sealed},
 		"see sealed headers":  {reads, asked{resource: "Endpoints", attributes: "sealed_headers", answer: some}, sealed},
 		"see whole endpoints": {reads, asked{resource: "Endpoints", answer: whole}, sealed},
+		"find endpoints of all tenants by their ids": {reads, asked{resource: "Endpoints/by-endpoint", answer: some},
+			[]string{"Webhooks Query"}},
 		"write operators' marks": {writes, asked{resource: "Endpoints", tenants: "marks#acme"}, []string{
 			"Control PutItem", "Replay DeleteItem",
 		}},

@@ -106,6 +106,12 @@ func (s *stage) must(err error) {
 	}
 }
 
+// publishKeys switches public keys on.
+func (s *stage) publishKeys() {
+	s.options.Parameters = maps.Clone(s.options.Parameters)
+	s.options.Parameters["AsymmetricSignatures"] = "on"
+}
+
 // tellOwners switches notices on.
 func (s *stage) tellOwners() {
 	s.t.Helper()

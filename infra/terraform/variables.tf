@@ -456,6 +456,18 @@ variable "companion_headers" {
   }
 }
 
+variable "asymmetric_signatures" {
+  description = "Whether new secrets come with an Ed25519 key pair of the endpoint, by which the companion headers have a further signature, v1a. Its public key is in the management API and, for everybody, at /v1/webhooks/{id}/jwks.json."
+  type        = string
+  default     = "off"
+  nullable    = false
+
+  validation {
+    condition     = contains(["off", "on"], var.asymmetric_signatures)
+    error_message = "AsymmetricSignatures must be one of off, on."
+  }
+}
+
 variable "connect_timeout_seconds" {
   description = "Seconds to connect to a receiver, DNS included, and again for the TLS handshake."
   type        = number
@@ -979,6 +991,7 @@ locals {
     MaxLifeDays                = tostring(var.max_life_days)
     MinuteSeconds              = tostring(var.minute_seconds)
     CompanionHeaders           = var.companion_headers
+    AsymmetricSignatures       = var.asymmetric_signatures
     ConnectTimeoutSeconds      = tostring(var.connect_timeout_seconds)
     AttemptTimeoutSeconds      = tostring(var.attempt_timeout_seconds)
     EndpointConcurrency        = tostring(var.endpoint_concurrency)

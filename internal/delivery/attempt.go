@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/retry"
@@ -58,9 +59,9 @@ type Outcome struct {
 // Target is where a delivery goes now: read afresh for every attempt.
 type Target struct {
 	URL      string
-	Secret   string  // the text of the signing secret
-	Previous string  // of the one that a rotation replaced, while it signs, too; otherwise ""
-	Headers  []Field // the owner's own
+	Signer   signature.Signer
+	Previous signature.Signer // of the secret that a rotation replaced, while it signs, too; otherwise zero
+	Headers  []Field          // the owner's own
 }
 
 // Sender makes attempts.
@@ -68,6 +69,7 @@ type Sender struct {
 	Client     Poster
 	UserAgent  string
 	Companions Companions
+	Asymmetric bool // companions also have signatures by the endpoint's key pair, if it has one
 	Now        func() time.Time
 }
 
@@ -86,14 +88,14 @@ func (s Sender) Attempt(ctx context.Context, m Message, t Target) Outcome {
 		{"User-Agent", s.UserAgent},
 		{"Wh-Id", m.DeliveryID},
 		{"Wh-Timestamp", timestamp},
-		{"Wh-Signature", signature.Sign(t.Secret, m.DeliveryID, seconds, m.Body)},
+		{"Wh-Signature", signature.Sign(t.Signer.Secret, m.DeliveryID, seconds, m.Body)},
 		{"Wh-Webhook-Event", name},
 	}
+	if s.Asymmetric && t.Signer.Key != nil {
+		header = append(header, Field{"Wh-Key-Id", t.Signer.KeyID()})
+	}
 	if prefixes := s.Companions.prefixes(); len(prefixes) > 0 {
-		signed := signature.SignDecoded(t.Secret, m.DeliveryID, seconds, m.Body)
-		if t.Previous != "" {
-			signed += " " + signature.SignDecoded(t.Previous, m.DeliveryID, seconds, m.Body)
-		}
+		signed := s.sign(t, m, seconds)
 		for _, prefix := range prefixes {
 			header = append(header,
 				Field{prefix + "Id", m.DeliveryID}, Field{prefix + "Timestamp", timestamp}, Field{prefix + "Signature", signed})
@@ -109,4 +111,19 @@ func (s Sender) Attempt(ctx context.Context, m Message, t Target) Outcome {
 		out.RetryAfter = retry.After(r.RetryAfter, s.Now())
 	}
 	return out
+}
+
+// sign returns all signatures of a delivery that stock libraries read: those by secrets first, and of each kind the
+// newest first.
+func (s Sender) sign(t Target, m Message, seconds int64) string {
+	signed := []string{signature.SignDecoded(t.Signer.Secret, m.DeliveryID, seconds, m.Body)}
+	if t.Previous.Secret != "" {
+		signed = append(signed, signature.SignDecoded(t.Previous.Secret, m.DeliveryID, seconds, m.Body))
+	}
+	for _, signer := range []signature.Signer{t.Signer, t.Previous} {
+		if s.Asymmetric && signer.Key != nil {
+			signed = append(signed, signature.SignAsymmetric(signer.Key, m.DeliveryID, seconds, m.Body))
+		}
+	}
+	return strings.Join(signed, " ")
 }

@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ func (s *scripted) Post(_ context.Context, r Request) Response {
 
 var (
 	body   = `{"type":"user.created","data":{ "userId":"user_1"}}`
-	target = Target{URL: "https://example.com/hook", Secret: "whsec_x"}
+	target = Target{URL: "https://example.com/hook", Signer: signature.Signer{Secret: "whsec_x"}}
 )
 
 func sender(client Poster) Sender {
@@ -59,7 +60,9 @@ func TestSender_Attempt_addsCompanions(t *testing.T) {
 		client := &scripted{response: Response{Status: 200}}
 		s := sender(client)
 		s.Companions = companions
-		own := Target{URL: target.URL, Secret: secret, Headers: []Field{{"Authorization", "Bearer x"}}}
+		own := Target{
+			URL: target.URL, Signer: signature.Signer{Secret: secret}, Headers: []Field{{"Authorization", "Bearer x"}},
+		}
 		s.Attempt(t.Context(), Message{Ref: Ref{DeliveryID: "msg_1"}, Body: []byte(body)}, own)
 		got := client.posts[0].Header
 		if diff := cmp.Diff(append(want, own.Headers...), got[6:], cmpopts.EquateEmpty()); diff != "" {
@@ -72,6 +75,71 @@ func TestSender_Attempt_addsCompanions(t *testing.T) {
 	for _, unknown := range []Companions{"", "all", "svix+webhook"} {
 		if unknown.Validate() == nil {
 			t.Errorf("%q is taken", unknown)
+		}
+	}
+}
+
+// A key pair signs in the companions alone, after the secrets, and the newest is named. wh-signature stays as it is.
+func TestSender_Attempt_signsByKeyPairsOnRequest(t *testing.T) {
+	newer, older := signature.NewSigner("whsec_AAECAwQFBgcICQoLDA0ODw=="), signature.NewSigner("whsec_Dw4NDAsKCQgHBgUE")
+	unpaired := func(s signature.Signer) signature.Signer { return signature.Signer{Secret: s.Secret} }
+	const at = 1_700_000_000
+	v1 := func(s signature.Signer) string { return signature.SignDecoded(s.Secret, "msg_1", at, []byte(body)) }
+	v1a := func(s signature.Signer) string { return signature.SignAsymmetric(s.Key, "msg_1", at, []byte(body)) }
+	for name, row := range map[string]struct {
+		asymmetric       bool
+		companions       Companions
+		signer, previous signature.Signer
+		want             []string
+		keyID            string
+	}{
+		"off": {false, CompanionsWebhook, newer, older, []string{v1(newer), v1(older)}, ""},
+		"on":  {true, CompanionsWebhook, newer, signature.Signer{}, []string{v1(newer), v1a(newer)}, newer.KeyID()},
+		"during an overlap": {
+			true, CompanionsBoth, newer, older, []string{v1(newer), v1(older), v1a(newer), v1a(older)}, newer.KeyID(),
+		},
+		"before there is a pair": {true, CompanionsSvix, unpaired(newer), signature.Signer{}, []string{v1(newer)}, ""},
+		"the first pair": {
+			true, CompanionsWebhook, newer, unpaired(older), []string{v1(newer), v1(older), v1a(newer)}, newer.KeyID(),
+		},
+		"a pair before, and none now": {
+			true, CompanionsWebhook, unpaired(newer), older, []string{v1(newer), v1(older), v1a(older)}, "",
+		},
+	} {
+		client := &scripted{response: Response{Status: 200}}
+		s := sender(client)
+		s.Companions, s.Asymmetric = row.companions, row.asymmetric
+		to := Target{URL: target.URL, Signer: row.signer, Previous: row.previous}
+		s.Attempt(t.Context(), Message{Ref: Ref{DeliveryID: "msg_1"}, Body: []byte(body)}, to)
+		keyID, carriers := "", 0
+		for _, f := range client.posts[0].Header {
+			switch {
+			case f.Name == "Wh-Key-Id":
+				keyID = f.Value
+			case f.Name == "Wh-Signature":
+				if f.Value != signature.Sign(newer.Secret, "msg_1", at, []byte(body)) {
+					t.Errorf("%s: wh-signature is %s", name, f.Value)
+				}
+			case strings.HasSuffix(f.Name, "-Signature"):
+				carriers++
+				if diff := cmp.Diff(strings.Join(row.want, " "), f.Value); diff != "" {
+					t.Errorf("%s: %s (-want +got)\n%s", name, f.Name, diff)
+				}
+			}
+		}
+		if keyID != row.keyID || carriers == 0 {
+			t.Errorf("%s: wh-key-id is %q, want %q; %d headers with signatures", name, keyID, row.keyID, carriers)
+		}
+	}
+}
+
+func TestCompanions_Carry_refusesSignaturesWithoutAHeader(t *testing.T) {
+	if err := CompanionsNone.Carry(true); err == nil {
+		t.Error("signatures by key pairs are sent nowhere")
+	}
+	for _, err := range []error{CompanionsNone.Carry(false), CompanionsSvix.Carry(true), CompanionsBoth.Carry(true)} {
+		if err != nil {
+			t.Error(err)
 		}
 	}
 }

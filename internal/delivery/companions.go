@@ -25,6 +25,14 @@ func (c Companions) Validate() error {
 	return errors.New("must be none, webhook, svix or webhook+svix")
 }
 
+// Carry refuses signatures by key pairs where no header is sent that could have them: wh-signature has one signature.
+func (c Companions) Carry(asymmetric bool) error {
+	if asymmetric && c == CompanionsNone {
+		return errors.New("on needs COMPANION_HEADERS: no other header may have several signatures")
+	}
+	return nil
+}
+
 // prefixes are those of the headers' names.
 func (c Companions) prefixes() []string {
 	switch c {

@@ -149,6 +149,34 @@ func (s *Endpoints) all(ctx context.Context, q query) (found []endpoint.Endpoint
 	return found, err
 }
 
+// byEndpoint is the index of everything in the table by endpoint_id, with public keys and nothing else.
+const byEndpoint = "by-endpoint"
+
+// Published returns the public keys of a live endpoint, and the time until which the one before is in use. It is a
+// little behind. The id is that of the row's key: no attribute makes one endpoint's keys another's.
+func (s *Endpoints) Published(ctx context.Context, endpointID string) (e endpoint.Endpoint, found bool, err error) {
+	if !strings.HasPrefix(endpointID, endpoint.IDPrefix) { // what each tenant has, such as its counts
+		return e, false, nil
+	}
+	rows, err := s.queryAll(ctx, query{
+		index: byEndpoint, condition: "endpoint_id = :endpoint", values: given{":endpoint": endpointID},
+		fields: "tenant_id, endpoint_id, public_key, previous_key, previous_until",
+	})
+	if err != nil {
+		return e, false, err
+	}
+	rows = slices.DeleteFunc(rows, func(row attributes) bool {
+		return strings.HasPrefix(getStr(row, "tenant_id"), marksPartition) // what control may write is no endpoint
+	})
+	if len(rows) > 1 {
+		return e, false, unreadable(fmt.Errorf("%d tenants have %s", len(rows), endpointID))
+	}
+	for _, row := range rows {
+		e, err = endpointOf(row)
+	}
+	return e, len(rows) > 0 && err == nil, err
+}
+
 // endpointOf reads a row under either key.
 func endpointOf(row attributes) (e endpoint.Endpoint, err error) {
 	if err := unmarshal(row, &e); err != nil {

@@ -213,3 +213,47 @@ func TestEndpoints_readStronglyConsistent(t *testing.T) {
 	marksOf(t, r.endpoints)
 	r.wantConsistentReads()
 }
+
+// An id finds the live endpoint that has it, with what anybody may read, whatever other rows and attributes say.
+func TestEndpoints_Published_findsALiveEndpointByItsIDAlone(t *testing.T) {
+	r := newRig(t)
+	mine, theirs := newEndpoint("acme", createdAt), newEndpoint("globex", createdAt)
+	mine.PublicKey, mine.PreviousKey, mine.PreviousUntil = "whpk_2", "whpk_1", createdAt.Add(time.Hour)
+	theirs.PublicKey = "whpk_theirs"
+	for _, e := range []endpoint.Endpoint{mine, theirs} {
+		if err := r.endpoints.Create(t.Context(), e, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(what string, want endpoint.Endpoint, id string) {
+		t.Helper()
+		got, found, err := r.endpoints.Published(t.Context(), id)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" || found != (want.ID != "") {
+			t.Errorf("%s: %v, found %v (-want +got):\n%s", what, err, found, diff)
+		}
+	}
+	published := endpoint.Endpoint{
+		ID: mine.ID, TenantID: "acme", PublicKey: "whpk_2", PreviousKey: "whpk_1", PreviousUntil: createdAt.Add(time.Hour),
+	}
+	expect("a live one", published, mine.ID)
+	expect("none", endpoint.Endpoint{}, endpoint.NewID(createdAt))
+	for _, other := range []string{"#counts", "#marks", "deleted#" + mine.ID} {
+		expect(other, endpoint.Endpoint{}, other)
+	}
+	forged := keyOf("tenant_id", "marks#acme", "endpoint_id", mine.ID, "public_key", "whpk_forged", "status", "active")
+	r.put(r.tables.Endpoints, forged)
+	expect("by a row that control may write", published, mine.ID)
+	deleted := gone(mine, createdAt)
+	if err := r.endpoints.Replace(t.Context(), mine, deleted); err != nil {
+		t.Fatal(err)
+	}
+	expect("deleted", endpoint.Endpoint{}, mine.ID)
+	if err := r.endpoints.Replace(t.Context(), deleted, back(deleted)); err != nil {
+		t.Fatal(err)
+	}
+	expect("restored", published, mine.ID)
+	r.put(r.tables.Endpoints, keyOf("tenant_id", "thief", "endpoint_id", mine.ID, "public_key", "whpk_forged"))
+	if _, found, err := r.endpoints.Published(t.Context(), mine.ID); !errors.Is(err, endpoint.ErrUnreadable) || found {
+		t.Errorf("of two tenants: found %v, %v", found, err)
+	}
+}

@@ -31,8 +31,8 @@ const (
 
 // Endpoint is one subscription. SealedSecret is the signing secret under KMS; SecretVersion
 // grows with each rotation, as HeadersVersion does with each change of SealedHeaders. After a rotation with an overlap,
-// SealedPrevious is the secret that was replaced. Zero times are times that never were. The tags name attributes in the
-// table Endpoints.
+// SealedPrevious is the secret that was replaced. With a key pair, the private key is sealed together with the secret.
+// Zero times are times that never were. The tags name attributes in the table Endpoints.
 type Endpoint struct {
 	ID              string    `dynamodbav:"endpoint_id"`
 	TenantID        string    `dynamodbav:"tenant_id"`
@@ -46,8 +46,10 @@ type Endpoint struct {
 	SecretRotatedAt time.Time `dynamodbav:"secret_rotated_at,omitempty"`
 	SecretVersion   int       `dynamodbav:"secret_version,omitempty"`
 	SealedSecret    []byte    `dynamodbav:"sealed_secret,omitempty"`
+	PublicKey       string    `dynamodbav:"public_key,omitempty"`      // as owners see it; without a key pair: ""
 	SealedPrevious  []byte    `dynamodbav:"sealed_previous,omitempty"` // the secret before, of the version before
 	PreviousUntil   time.Time `dynamodbav:"previous_until,omitempty"`  // it signs, too, before this time
+	PreviousKey     string    `dynamodbav:"previous_key,omitempty"`    // the public key before
 	HeaderNames     []string  `dynamodbav:"header_names,omitempty"`    // of the owner's own headers
 	HeadersVersion  int       `dynamodbav:"headers_version,omitempty"`
 	SealedHeaders   []byte    `dynamodbav:"sealed_headers,omitempty"`
@@ -77,6 +79,18 @@ func (e Endpoint) Overlaps(now time.Time) bool {
 func (e *Endpoint) EndOverlap() {
 	e.SealedPrevious = nil
 	e.PreviousUntil = time.Time{}
+	e.PreviousKey = ""
+}
+
+// PublicKeys are those that verify the endpoint's deliveries, the newest first. It needs neither seal.
+func (e Endpoint) PublicKeys(now time.Time) (keys []string) {
+	if e.PublicKey != "" {
+		keys = append(keys, e.PublicKey)
+	}
+	if e.PreviousKey != "" && now.Before(e.PreviousUntil) {
+		keys = append(keys, e.PreviousKey)
+	}
+	return keys
 }
 
 // Host is the part of the URL that logs and lists may show.

@@ -64,6 +64,7 @@ func TestSecrets_Open_needsTheSecretsOwnName(t *testing.T) {
 		"another tenant":   {TenantID: "evil", EndpointID: "webhook_1", Version: 1},
 		"another endpoint": {TenantID: "acme", EndpointID: "webhook_2", Version: 1},
 		"another version":  {TenantID: "acme", EndpointID: "webhook_1", Version: 2},
+		"a public key":     {TenantID: "acme", EndpointID: "webhook_1", Version: 1, PublicKey: "whpk_1"},
 	} {
 		if _, err := secrets().Open(t.Context(), other, sealed); !errors.Is(err, keyring.ErrUnopenable) {
 			t.Errorf("%s opens it: %v", name, err)

@@ -77,8 +77,17 @@ func TestSecrets_Seal_bindsToEndpointPurposeVersionAndOrigin(t *testing.T) {
 	e := endpoint.Endpoint{
 		TenantID: "acme", ID: "webhook_1", URL: "https://EXAMPLE.com/hooks?token=x", SecretVersion: 3, HeadersVersion: 7,
 	}
+	rotated := e
+	rotated.SecretVersion, rotated.PublicKey, rotated.PreviousKey = 4, "whpk_new", "whpk_old"
+	keyed := func(version, key string) map[string]string {
+		bound := maps.Clone(secretContext)
+		bound["secret_version"], bound["public_key"] = version, key
+		return bound
+	}
 	for id, bound := range map[SecretID]map[string]string{
-		SecretOf(e): secretContext,
+		SecretOf(e):         secretContext,
+		SecretOf(rotated):   keyed("4", "whpk_new"),
+		PreviousOf(rotated): keyed("3", "whpk_old"),
 		HeadersOf(e): {
 			"purpose": "headers", "tenant_id": "acme", "endpoint_id": "webhook_1", "headers_version": "7",
 			"origin": "https://example.com:443",
@@ -141,6 +150,8 @@ func TestSecrets_Open_asksKMSForEachIDWithTheSameBytes(t *testing.T) {
 		{TenantID: "acme", EndpointID: "webhook_1\x00"}, {TenantID: "acme\x00webhook_1\x00", Version: 1},
 		{TenantID: "acme", EndpointID: "webhook_1", Version: 1},
 		{TenantID: "acme", EndpointID: "webhook_1", Version: 11}, {TenantID: "acme", EndpointID: "webhook_11", Version: 1},
+		{TenantID: "acme", EndpointID: "webhook_1", PublicKey: "whpk_1"},
+		{TenantID: "acme", EndpointID: "webhook_1", PublicKey: "whpk_2"},
 		{TenantID: "acme", EndpointID: "webhook_1", Headers: true, URL: "https://a.example"},
 		{TenantID: "acme", EndpointID: "webhook_1", Headers: true, URL: "https://b.example"},
 	}
@@ -213,9 +224,11 @@ func TestSecrets_Open_keepsTheNewestAndNoMoreThanItsBound(t *testing.T) {
 // Deliveries that wait for the same secret share a call, and never the secret of another.
 func TestSecrets_Open_sharesACallOnlyForTheSameSecret(t *testing.T) {
 	ids := []SecretID{
-		{"acme", "webhook_1", 3, false, ""}, {"globex", "webhook_1", 3, false, ""}, {"acme", "webhook_2", 3, false, ""},
-		{"acme", "webhook_1", 4, false, ""}, {"acme", "webhook_1", 3, true, "https://a.example"},
-		{"acme", "webhook_1", 3, true, "https://b.example"}, {"acme", "webhook_1", 3, false, ""},
+		{"acme", "webhook_1", 3, "", false, ""}, {"globex", "webhook_1", 3, "", false, ""},
+		{"acme", "webhook_2", 3, "", false, ""},
+		{"acme", "webhook_1", 4, "", false, ""}, {"acme", "webhook_1", 3, "", true, "https://a.example"},
+		{"acme", "webhook_1", 3, "whpk_1", false, ""}, {"acme", "webhook_1", 3, "", true, "https://b.example"},
+		{"acme", "webhook_1", 3, "", false, ""},
 	}
 	synctest.Test(t, func(t *testing.T) {
 		client := &fakeKMS{gate: make(chan struct{})}

@@ -38,18 +38,19 @@ type SecretID struct {
 	TenantID   string
 	EndpointID string
 	Version    int    // secrets and headers are counted apart
+	PublicKey  string // of the private key that is sealed with a secret; "" where none is
 	Headers    bool   // it is headers
 	URL        string // where headers go; they open for its origin alone
 }
 
 // SecretOf names the signing secret of an endpoint.
 func SecretOf(e endpoint.Endpoint) SecretID {
-	return SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.SecretVersion}
+	return SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.SecretVersion, PublicKey: e.PublicKey}
 }
 
 // PreviousOf names the signing secret that the last rotation replaced.
 func PreviousOf(e endpoint.Endpoint) SecretID {
-	return SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.SecretVersion - 1}
+	return SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.SecretVersion - 1, PublicKey: e.PreviousKey}
 }
 
 // HeadersOf names the headers of an endpoint.
@@ -57,12 +58,16 @@ func HeadersOf(e endpoint.Endpoint) SecretID {
 	return SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.HeadersVersion, Headers: true, URL: e.URL}
 }
 
-// context is the KMS encryption context. It appears in CloudTrail: ids, and the host that headers go to.
+// context is the KMS encryption context. It appears in CloudTrail: ids, a public key, and the host that headers go to.
+// A public key that was exchanged in a row opens nothing, so that no delivery is signed by a key that is not shown.
 func (id SecretID) context() (map[string]string, error) {
 	bound := map[string]string{"tenant_id": id.TenantID, "endpoint_id": id.EndpointID}
 	version := strconv.Itoa(id.Version)
 	if !id.Headers {
 		bound["purpose"], bound["secret_version"] = "signing-secret", version
+		if id.PublicKey != "" {
+			bound["public_key"] = id.PublicKey
+		}
 		return bound, nil
 	}
 	origin, err := endpoint.Origin(id.URL)
@@ -83,6 +88,7 @@ type opened struct {
 func (id SecretID) kept() SecretID {
 	id.TenantID = strings.Clone(id.TenantID)
 	id.EndpointID = strings.Clone(id.EndpointID)
+	id.PublicKey = strings.Clone(id.PublicKey)
 	id.URL = strings.Clone(id.URL)
 	return id
 }

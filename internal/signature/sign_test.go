@@ -1,6 +1,7 @@
 package signature_test
 
 import (
+	"crypto/ed25519"
 	"encoding/base64"
 	"net/http"
 	"os"
@@ -30,6 +31,10 @@ func TestSign_vectors(t *testing.T) {
 		BodyBase64 string `json:"body_base64"`
 		Signature  string `json:"signature"`
 		Decoded    string `json:"decoded_signature"`
+		Seed       []byte `json:"seed_base64"`
+		PublicKey  string `json:"public_key"`
+		KeyID      string `json:"key_id"`
+		Asymmetric string `json:"asymmetric_signature"`
 	}
 	if err := json.Unmarshal(content, &vectors); err != nil {
 		t.Fatal(err)
@@ -47,6 +52,13 @@ func TestSign_vectors(t *testing.T) {
 		}
 		if diff := cmp.Diff(v.Decoded, signature.SignDecoded(v.Secret, v.ID, v.Timestamp, body)); diff != "" {
 			t.Errorf("%s: signature under the decoded key (-want +got):\n%s", v.Name, diff)
+		}
+		signer := signature.Signer{Key: ed25519.NewKeyFromSeed(v.Seed)}
+		got := []string{
+			signer.PublicKey(), signer.KeyID(), signature.SignAsymmetric(signer.Key, v.ID, v.Timestamp, body),
+		}
+		if diff := cmp.Diff([]string{v.PublicKey, v.KeyID, v.Asymmetric}, got); diff != "" {
+			t.Errorf("%s: public key, its id, signature (-want +got):\n%s", v.Name, diff)
 		}
 	}
 }

@@ -1,10 +1,11 @@
-// Package signature signs deliveries with HMAC-SHA256 (infra/docs/spec.md, "Delivery signing"), makes the signing
-// secrets, and checks other senders'.
+// Package signature signs deliveries with HMAC-SHA256 (infra/docs/spec.md, "Delivery signing") and, on request, with
+// Ed25519. It makes the signing secrets and key pairs, and checks other senders' secrets.
 //
 // It promises two signatures of one content, id + "." + timestamp + "." + body, each with the scheme version "v1,"
 // before it. The key of the first is the text of the secret exactly as issued, as the specification has it. The key of
-// the second is what the Base64 after "whsec_" stands for, as the libraries of Standard Webhooks have it. It never
-// parses the body and never keeps a secret.
+// the second is what the Base64 after "whsec_" stands for, as the libraries of Standard Webhooks have it. A third one,
+// "v1a," and an Ed25519 signature of the same content, is verified by a public key. It never parses the body and never
+// keeps a secret.
 package signature
 
 import (
@@ -90,7 +91,12 @@ func SignDecoded(secret, id string, timestamp int64, body []byte) string {
 
 func sign(key []byte, id string, timestamp int64, body []byte) string {
 	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(id + "." + strconv.FormatInt(timestamp, 10) + "."))
+	mac.Write([]byte(head(id, timestamp)))
 	mac.Write(body)
 	return version + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// head is what is signed before the body.
+func head(id string, timestamp int64) string {
+	return id + "." + strconv.FormatInt(timestamp, 10) + "."
 }

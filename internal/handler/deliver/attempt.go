@@ -11,6 +11,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/parallel"
+	"github.com/herald-webhooks/herald/internal/signature"
 )
 
 // limit bounds one batch's attempts to one endpoint.
@@ -109,7 +110,7 @@ func (h *Handler) attemptOne(ctx context.Context, s sight, l *limit, used *usage
 // without them, or with them to another origin, is none that its owner asked for.
 func (h *Handler) target(ctx context.Context, e endpoint.Endpoint) (to delivery.Target, err error) {
 	to.URL = e.URL
-	to.Secret, err = h.Secrets.Open(ctx, keyring.SecretOf(e), e.SealedSecret)
+	to.Signer, err = h.signer(ctx, keyring.SecretOf(e), e.SealedSecret)
 	if err != nil {
 		return to, fmt.Errorf("opening the signing secret: %w", err)
 	}
@@ -131,17 +132,30 @@ func (h *Handler) target(ctx context.Context, e endpoint.Endpoint) (to delivery.
 	return to, err
 }
 
+// signer opens a signing secret, and the private key that is sealed with it.
+func (h *Handler) signer(ctx context.Context, id keyring.SecretID, sealed []byte) (signature.Signer, error) {
+	text, err := h.Secrets.Open(ctx, id, sealed)
+	if err != nil {
+		return signature.Signer{}, err
+	}
+	signer, err := signature.ParseSigner(text, id.PublicKey != "")
+	if err != nil {
+		return signer, fmt.Errorf("%w: %w", keyring.ErrUnopenable, err)
+	}
+	return signer, nil
+}
+
 // previous opens the secret that the last rotation replaced, while it signs, too. Where it does not open, the new one
 // signs alone: receivers that know the new one take the delivery, and no delivery waits for a secret that is on its way
 // out.
-func (h *Handler) previous(ctx context.Context, e endpoint.Endpoint) string {
+func (h *Handler) previous(ctx context.Context, e endpoint.Endpoint) signature.Signer {
 	if h.Sender.Companions == delivery.CompanionsNone || !e.Overlaps(h.Now()) {
-		return ""
+		return signature.Signer{}
 	}
-	secret, err := h.Secrets.Open(ctx, keyring.PreviousOf(e), e.SealedPrevious)
+	signer, err := h.signer(ctx, keyring.PreviousOf(e), e.SealedPrevious)
 	if err != nil {
 		h.reportPreviousLost(ctx, dynamo.EndpointKey{TenantID: e.TenantID, EndpointID: e.ID}, err)
-		return ""
+		return signature.Signer{}
 	}
-	return secret
+	return signer
 }

@@ -51,6 +51,8 @@ type Settings struct {
 	RecordAcknowledged  string              `env:"RECORD_ACKNOWLEDGED"` // "all" or "none"
 	AcknowledgedDays    int                 `env:"ACKNOWLEDGED_DAYS"`
 
+	AsymmetricSignatures config.Switch `env:"ASYMMETRIC_SIGNATURES"`
+
 	SuccessLogSample telemetry.Sample `env:"SUCCESS_LOG_SAMPLE"`
 	HeartbeatTenant  string           `env:"HEARTBEAT_TENANT"` // empty: there is no heartbeat
 	EgressAllowCIDRs string           `env:"EGRESS_ALLOW_CIDRS"`
@@ -99,7 +101,8 @@ func New(c Config) (*Handler, error) {
 			Client: egress.New(egress.Config{
 				Policy: policy, ConnectTimeout: s.ConnectTimeout.Duration(), AttemptTimeout: s.AttemptTimeout.Duration(),
 			}),
-			UserAgent: config.UserAgent(), Companions: s.CompanionHeaders, Now: time.Now,
+			UserAgent: config.UserAgent(), Companions: s.CompanionHeaders, Asymmetric: bool(s.AsymmetricSignatures),
+			Now: time.Now,
 		},
 		Rules:  s.rules(),
 		Output: Output{Log: c.Log, Metrics: c.Metrics, Sample: s.SuccessLogSample, Heartbeat: s.HeartbeatTenant},
@@ -156,6 +159,9 @@ func (s Settings) validate() error {
 	}
 	if err := s.CompanionHeaders.Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("COMPANION_HEADERS %w", err))
+	}
+	if err := s.CompanionHeaders.Carry(bool(s.AsymmetricSignatures)); err != nil {
+		errs = append(errs, fmt.Errorf("ASYMMETRIC_SIGNATURES %w", err))
 	}
 	if err := s.SuccessLogSample.Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("SUCCESS_LOG_SAMPLE %w", err))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/config"
+	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
 func TestNew_namesTheSettingsThatCannotWork(t *testing.T) {
@@ -26,6 +27,17 @@ func TestNew_namesTheSettingsThatCannotWork(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), setting) {
 				t.Errorf("%s: %s is not named: %v", name, setting, err)
 			}
+		}
+	}
+}
+
+func TestNew_refusesSignaturesThatNoHeaderCarries(t *testing.T) {
+	for companions, want := range map[delivery.Companions]bool{
+		delivery.CompanionsNone: true, delivery.CompanionsWebhook: false, delivery.CompanionsSvix: false,
+	} {
+		_, err := New(Config{Settings: Settings{CompanionHeaders: companions, AsymmetricSignatures: true}})
+		if got := strings.Contains(err.Error(), "ASYMMETRIC_SIGNATURES on needs COMPANION_HEADERS"); got != want {
+			t.Errorf("%s: refused %v: %v", companions, got, err)
 		}
 	}
 }

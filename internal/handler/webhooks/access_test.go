@@ -25,7 +25,11 @@ func TestHandler_authenticate_allowsEachKeyItsRoutes(t *testing.T) {
 		"POST /v1/webhooks/{id}/restore":       200,
 		"POST /v1/webhooks/{id}/rotate-secret": 200,
 	}
+	const open = "GET /v1/webhooks/{id}/jwks.json" // the one route that asks for no key
 	for _, route := range Routes() {
+		if route == open {
+			continue
+		}
 		w := newRig(t)
 		owner := w.issue("acme", apikey.Scopes()...)
 		e := w.create(owner)

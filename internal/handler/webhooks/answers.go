@@ -27,6 +27,7 @@ type view struct {
 	DeletedAt       *string         `json:"deleted_at"`
 	SecretRotatedAt *string         `json:"secret_rotated_at"`
 	PreviousUntil   *string         `json:"previous_secret_until"`     // the secret before signs, too
+	PublicKey       *string         `json:"public_key"`                // null where it has no key pair
 	SigningSecret   string          `json:"signing_secret,omitzero"`   // create and rotate only
 	HeadersDropped  []string        `json:"headers_dropped,omitempty"` // names; a change of the URL's origin only
 }
@@ -42,15 +43,19 @@ type eventType struct {
 	Schema      jsontext.Value `json:"schema"` // of data
 }
 
-func viewOf(e endpoint.Endpoint, now time.Time) view {
+func (h *Handler) viewOf(e endpoint.Endpoint, now time.Time) view {
 	if !e.Overlaps(now) {
 		e.EndOverlap()
+	}
+	var public *string
+	if h.Asymmetric && e.PublicKey != "" {
+		public = &e.PublicKey
 	}
 	return view{
 		ID: e.ID, URL: e.URL, Description: e.Description, Events: e.Events, Status: e.Status,
 		HeaderNames: e.HeaderNames,
 		CreatedAt:   when(e.CreatedAt), UpdatedAt: when(e.UpdatedAt), DeletedAt: when(e.DeletedAt),
-		SecretRotatedAt: when(e.SecretRotatedAt), PreviousUntil: when(e.PreviousUntil),
+		SecretRotatedAt: when(e.SecretRotatedAt), PreviousUntil: when(e.PreviousUntil), PublicKey: public,
 	}
 }
 
@@ -70,6 +75,9 @@ func (c *call) respond(answer []byte, refused *problem.Error) response {
 	if refused == nil {
 		if answer != nil {
 			header["Content-Type"] = "application/json"
+		}
+		if c.route.maxAge > 0 {
+			header["Cache-Control"] = "max-age=" + strconv.Itoa(int(c.route.maxAge/time.Second))
 		}
 		return response{StatusCode: cmp.Or(c.status, c.route.status, 200), Headers: header, Body: string(answer)}
 	}

@@ -31,7 +31,7 @@ func (h *Handler) createFrom(ctx context.Context, c *call, f fields) (any, error
 	if err := h.add(ctx, c, &e, f.headers, secret); err != nil {
 		return nil, err
 	}
-	shown := viewOf(e, c.now)
+	shown := h.viewOf(e, c.now)
 	shown.SigningSecret = secret
 	return shown, nil
 }
@@ -55,11 +55,16 @@ func (h *Handler) add(
 	return h.store(ctx, c, func() error { return h.Endpoints.Create(ctx, *e, h.allowURL(*e)) })
 }
 
-// setSecret gives the endpoint its next signing secret, sealed.
+// setSecret gives the endpoint its next signing secret, and on request a new key pair, sealed together.
 // Nothing is stored yet: an error here leaves all as it was.
 func (h *Handler) setSecret(ctx context.Context, e *endpoint.Endpoint, secret string) (err error) {
+	signer := signature.Signer{Secret: secret}
+	if h.Asymmetric {
+		signer = signature.NewSigner(secret)
+	}
 	e.SecretVersion++
-	e.SealedSecret, err = h.Secrets.Seal(ctx, keyring.SecretOf(*e), secret)
+	e.PublicKey = signer.PublicKey()
+	e.SealedSecret, err = h.Secrets.Seal(ctx, keyring.SecretOf(*e), signer.Text())
 	return err
 }
 
@@ -86,7 +91,7 @@ func (h *Handler) alter(
 	now := was
 	// The whole endpoint is compared: a field that changed does not know is stored, too.
 	if err := change(&now); err != nil || reflect.DeepEqual(was, now) {
-		return viewOf(now, c.now), err
+		return h.viewOf(now, c.now), err
 	}
 	stamp(&now, c.now)
 	if err := h.audit(ctx, c, action, &was, &now); err != nil {
@@ -98,7 +103,8 @@ func (h *Handler) alter(
 		}
 		return h.Endpoints.Replace(ctx, was, now)
 	})
-	shown := viewOf(now, c.now)
+	h.keySets.Delete(now.ID)
+	shown := h.viewOf(now, c.now)
 	shown.HeadersDropped = dropped(was, now)
 	return shown, err
 }
@@ -166,7 +172,7 @@ func (h *Handler) rotate(ctx context.Context, c *call) (any, error) {
 	shown, err := h.alter(ctx, c, "rotate", func(e *endpoint.Endpoint) error {
 		e.EndOverlap()
 		if overlap > 0 && e.Live() {
-			e.SealedPrevious = e.SealedSecret
+			e.SealedPrevious, e.PreviousKey = e.SealedSecret, e.PublicKey
 			e.PreviousUntil = c.now.Add(overlap)
 		}
 		e.SecretRotatedAt = c.now

@@ -62,7 +62,7 @@ func TestHandler_change_ofEveryFieldIsStoredShownAndAudited(t *testing.T) {
 		}
 		a.decode(t, &shown)
 		after := w.aws.Endpoints[at.EndpointID]
-		if stored := viewOf(after, start); !reflect.DeepEqual(stored, shown) {
+		if stored := w.handler.viewOf(after, start); !reflect.DeepEqual(stored, shown) {
 			t.Errorf("%s: shown (-stored +shown):\n%s", field, cmp.Diff(stored, shown))
 		}
 		after.UpdatedAt, after.Revision = before.UpdatedAt, before.Revision
@@ -87,8 +87,8 @@ func (v view) moved(was view) bool {
 var kept = map[string]string{
 	"ID": "in every line", "TenantID": "in every line", "CreatedAt": "the line's time", "UpdatedAt": "the line's time",
 	"DeletedAt": "status", "SecretRotatedAt": "secret", "SealedSecret": "secret", "SealedHeaders": "headers",
-	"SealedPrevious": "previous_secret",
-	"HeaderNames":    "headers", "Revision": "of the store", "Marks": "in another row, with lines of control",
+	"SealedPrevious": "previous_secret", "PublicKey": "secret", "PreviousKey": "previous_secret",
+	"HeaderNames": "headers", "Revision": "of the store", "Marks": "in another row, with lines of control",
 }
 
 func TestChanged_knowsEveryFieldOfAnEndpoint(t *testing.T) {

@@ -32,7 +32,8 @@ type Settings struct {
 	MaxEndpointsPerHost  int         `env:"MAX_ENDPOINTS_PER_HOST,notEmpty"`
 	KeyRequestsPerMinute int         `env:"API_KEY_REQUESTS_PER_MINUTE,notEmpty"`
 
-	CompanionHeaders delivery.Companions `env:"COMPANION_HEADERS"`
+	CompanionHeaders     delivery.Companions `env:"COMPANION_HEADERS"`
+	AsymmetricSignatures config.Switch       `env:"ASYMMETRIC_SIGNATURES"`
 }
 
 // Config holds New's arguments.
@@ -54,11 +55,15 @@ func New(c Config) (*Handler, error) {
 	if unknown := s.CompanionHeaders.Validate(); unknown != nil {
 		err = errors.Join(err, fmt.Errorf("COMPANION_HEADERS %w", unknown))
 	}
+	if lost := s.CompanionHeaders.Carry(bool(s.AsymmetricSignatures)); lost != nil {
+		err = errors.Join(err, fmt.Errorf("ASYMMETRIC_SIGNATURES %w", lost))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}
-	return &Handler{
-		Endpoints: dynamo.NewEndpoints(tables, s.EndpointsTable).KeepDeleted(s.DeletedEndpointDays.Duration()),
+	endpoints := dynamo.NewEndpoints(tables, s.EndpointsTable).KeepDeleted(s.DeletedEndpointDays.Duration())
+	h := &Handler{
+		Endpoints: endpoints,
 		Keys:      dynamo.NewAPIKeys(tables, s.APIKeysTable),
 		Secrets:   keyring.NewSecrets(kms.NewFromConfig(c.AWS), s.SecretsKeyARN),
 		URLs:      endpoint.URLPolicy{Addr: policy.Addr, Port: policy.Port},
@@ -69,5 +74,9 @@ func New(c Config) (*Handler, error) {
 		PerHost:   s.MaxEndpointsPerHost,
 
 		Companions: s.CompanionHeaders,
-	}, nil
+		Asymmetric: bool(s.AsymmetricSignatures),
+		Published:  endpoints,
+	}
+	h.keySets.Bound = maxKeySets
+	return h, nil
 }

@@ -34,11 +34,25 @@ func TestNew_takesURLsThatTheDiallerWouldCall(t *testing.T) {
 	}
 }
 
+func TestNew_refusesSignaturesThatNoHeaderCarries(t *testing.T) {
+	for companions, refused := range map[delivery.Companions]bool{
+		delivery.CompanionsNone: true, delivery.CompanionsWebhook: false, delivery.CompanionsSvix: false,
+	} {
+		s := settings
+		s.CompanionHeaders, s.AsymmetricSignatures = companions, true
+		_, err := New(Config{Settings: s})
+		if refused != (err != nil && strings.Contains(err.Error(), "ASYMMETRIC_SIGNATURES on needs COMPANION_HEADERS")) {
+			t.Errorf("%s: %v", companions, err)
+		}
+	}
+}
+
 func TestNew_namesTheVariablesAtFaultAndShowsNoValue(t *testing.T) {
 	s := settings
 	s.EgressAllowCIDRs, s.EgressAllowPorts, s.KeyRequestsPerMinute = "10.1.0.0/16, hush", "hush", 9
 	s.MaxEndpointsPerHost = 51
 	s.CompanionHeaders = "hush"
+	s.AsymmetricSignatures = true
 	_, err := New(Config{Settings: s})
 	want := strings.Join([]string{
 		"reading the environment: EGRESS_ALLOW_CIDRS: entry 2 is not a CIDR prefix",

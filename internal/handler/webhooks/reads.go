@@ -58,7 +58,7 @@ func (h *Handler) list(ctx context.Context, c *call) (any, error) {
 			page.NextCursor = &next
 			break
 		}
-		page.Data = append(page.Data, viewOf(e, c.now))
+		page.Data = append(page.Data, h.viewOf(e, c.now))
 	}
 	return page, nil
 }
@@ -95,7 +95,7 @@ func selects(filter string, s endpoint.Status) bool {
 
 func (h *Handler) read(ctx context.Context, c *call) (any, error) {
 	e, err := h.load(ctx, c)
-	return viewOf(e, c.now), err
+	return h.viewOf(e, c.now), err
 }
 
 // load reads the endpoint of the path. An id that cannot be one is not asked for.

@@ -11,6 +11,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/problem"
+	"github.com/herald-webhooks/herald/internal/signature"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
@@ -67,6 +68,7 @@ type record struct {
 	Events         []string        `json:"events"`
 	Status         endpoint.Status `json:"status"`
 	SecretVersion  int             `json:"secret_version"`
+	KeyID          string          `json:"public_key_id,omitzero"` // "" where there is no key pair
 	PreviousUntil  time.Time       `json:"previous_secret_until,omitzero"`
 	HeadersVersion int             `json:"headers_version,omitzero"` // 0 where there never were any
 }
@@ -76,9 +78,11 @@ func trail(e *endpoint.Endpoint) *record {
 		return nil
 	}
 	digest := sha256.Sum256([]byte(e.URL))
+	key, _ := signature.NewJWK(e.PublicKey) // zero where there is none
 	return &record{
 		Host: e.Host(), URLDigest: hex.EncodeToString(digest[:16]), Description: e.Description, Events: e.Events,
 		Status: e.Status, SecretVersion: e.SecretVersion, PreviousUntil: e.PreviousUntil, HeadersVersion: e.HeadersVersion,
+		KeyID: key.ID,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/problem"
@@ -24,10 +25,12 @@ const (
 type route struct {
 	method, path string
 	scope        apikey.Scope
-	units        int      // of the key's budget; for a list, see units
-	body         body     // which one it takes
-	query        []string // the parameters it takes
-	status       int      // of the answer; zero is 200
+	units        int           // of the key's budget; for a list, see units
+	body         body          // which one it takes
+	query        []string      // the parameters it takes
+	status       int           // of the answer; zero is 200
+	open         bool          // to everybody, without a key
+	maxAge       time.Duration // for which the answer may be cached; zero: it may not
 	do           func(*Handler, context.Context, *call) (answer any, err error)
 }
 
@@ -56,6 +59,10 @@ var routes = []route{
 	{
 		method: "POST", path: base + "/{id}/rotate-secret", scope: apikey.Write, units: changeUnits,
 		body: optionalBody, do: (*Handler).rotate,
+	},
+	{
+		method: "GET", path: base + "/{id}/jwks.json", open: true, maxAge: time.Hour,
+		do: (*Handler).keySet,
 	},
 }
 

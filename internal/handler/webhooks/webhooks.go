@@ -2,7 +2,8 @@
 // that tenants had at another sender.
 //
 // It promises that every request of the API is counted against its key by one conditional write, which also shows
-// whether the key still holds, and that the refusal of a key beyond its limit costs no more than that;
+// whether the key still holds, and that the refusal of a key beyond its limit costs no more than that; that one route
+// alone, which answers with public keys, needs no key;
 // that another tenant's endpoint looks exactly like one that does not exist; that a change is
 // stored whole or not at all, and that every error is a problem document. A signing secret is
 // returned by the call that made it and never again: this package cannot decrypt. It calls no
@@ -66,6 +67,9 @@ type Handler struct {
 	PerHost   int // live endpoints that a tenant may have at one host
 
 	Companions delivery.Companions // that deliveries have
+	Asymmetric bool                // new secrets come with a key pair, and public keys are shown
+	Published  Published
+	keySets    recent.Memory[string, published] // by endpoint id
 
 	// Keys as this process saw them last: their hashes and revocations, both of which are final, and their use in a
 	// minute, which only grows. So the refusal of a wrong secret, and of a key that is beyond its limit, costs no
@@ -128,17 +132,8 @@ func (h *Handler) answer(ctx context.Context, c *call) ([]byte, error) {
 	if unrouted == nil {
 		badQuery = c.readQuery()
 	}
-	if err := h.authenticate(ctx, c); err != nil {
+	if err := h.admit(ctx, c, unrouted); err != nil {
 		return nil, err
-	}
-	if unrouted != nil {
-		return nil, unrouted
-	}
-	if !c.key.Allows(c.route.scope) {
-		return nil, &problem.Error{
-			Code:   problem.CodeInsufficientScope,
-			Detail: "This operation needs the scope " + string(c.route.scope) + ", which the API key lacks.",
-		}
 	}
 	if badQuery != nil {
 		return nil, badQuery
@@ -155,4 +150,24 @@ func (h *Handler) answer(ctx context.Context, c *call) ([]byte, error) {
 		return nil, problem.Because(problem.CodeInternal, err)
 	}
 	return text, nil
+}
+
+// admit finds out whether the request may have its route.
+func (h *Handler) admit(ctx context.Context, c *call, unrouted error) error {
+	if unrouted == nil && c.route.open {
+		return nil
+	}
+	if err := h.authenticate(ctx, c); err != nil {
+		return err
+	}
+	if unrouted != nil {
+		return unrouted
+	}
+	if !c.key.Allows(c.route.scope) {
+		return &problem.Error{
+			Code:   problem.CodeInsufficientScope,
+			Detail: "This operation needs the scope " + string(c.route.scope) + ", which the API key lacks.",
+		}
+	}
+	return nil
 }

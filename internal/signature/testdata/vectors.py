@@ -1,10 +1,12 @@
-"""Writes vectors.json with Python's hmac module: no code of Herald's takes part."""
+"""Writes vectors.json with Python's hmac module and the package cryptography: no code of Herald's takes part."""
 
 import base64
 import hashlib
 import hmac
 import json
 import pathlib
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
@@ -35,6 +37,11 @@ def vector(name, secret, message_id, timestamp, body):
     encoded = secret.removeprefix("whsec_").rstrip("=")
     padded = encoded + "=" * (-len(encoded) % 4)
     decoded = base64.b64decode(padded, validate=True) if secret.startswith("whsec_") else secret.encode()
+    seed = hashlib.sha256(name.encode()).digest()
+    key = Ed25519PrivateKey.from_private_bytes(seed)
+    public = key.public_key().public_bytes_raw()
+    x = base64.urlsafe_b64encode(public).decode().rstrip("=")
+    thumbprint = hashlib.sha256(b'{"crv":"Ed25519","kty":"OKP","x":"%s"}' % x.encode()).digest()
     return {
         "name": name,
         "secret": secret,
@@ -43,6 +50,10 @@ def vector(name, secret, message_id, timestamp, body):
         "body_base64": base64.b64encode(body).decode(),
         "signature": signed(secret.encode(), content),
         "decoded_signature": signed(decoded, content),
+        "seed_base64": base64.b64encode(seed).decode(),
+        "public_key": "whpk_" + base64.b64encode(public).decode(),
+        "key_id": base64.urlsafe_b64encode(thumbprint).decode().rstrip("="),
+        "asymmetric_signature": "v1a," + base64.b64encode(key.sign(content)).decode(),
     }
 
 

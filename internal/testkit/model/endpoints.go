@@ -37,6 +37,18 @@ func (r Endpoints) Get(ctx context.Context, tenantID, id string) (e endpoint.End
 	return bare(e), true, nil
 }
 
+// Published returns the public keys of a live endpoint of any tenant. It is never behind.
+func (r Endpoints) Published(ctx context.Context, id string) (e endpoint.Endpoint, found bool, err error) {
+	stored, err := asked(ctx, r.Process, readEndpoints, id, func() endpoint.Endpoint { return r.model.Endpoints[id] })
+	if err != nil || stored.ID == "" || !stored.Live() {
+		return endpoint.Endpoint{}, false, err
+	}
+	return endpoint.Endpoint{
+		ID: id, TenantID: stored.TenantID, PublicKey: stored.PublicKey, PreviousKey: stored.PreviousKey,
+		PreviousUntil: stored.PreviousUntil,
+	}, true, nil
+}
+
 // bare is a row without the marks.
 func bare(e endpoint.Endpoint) endpoint.Endpoint {
 	e.Marks = endpoint.Marks{}
