@@ -310,8 +310,8 @@ export interface HeraldParameters {
    */
   readonly apiBurstLimit?: number
   /**
-   * Timeout in seconds of the operator functions. Less than the 60 for which AWS's clients wait by default and replay
-   * hides rejected events.
+   * Timeout in seconds of the operator functions. At most the 60 for which AWS's clients wait by default; jobs that
+   * publish begin 75 s after their start, when all requests are over.
    * @default 50
    */
   readonly operatorTimeoutSeconds?: number

@@ -799,7 +799,7 @@ variable "api_burst_limit" {
 }
 
 variable "operator_timeout_seconds" {
-  description = "Timeout in seconds of the operator functions. Less than the 60 for which AWS's clients wait by default and replay hides rejected events."
+  description = "Timeout in seconds of the operator functions. At most the 60 for which AWS's clients wait by default; jobs that publish begin 75 s after their start, when all requests are over."
   type        = number
   default     = 50
   nullable    = false

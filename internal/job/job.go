@@ -200,12 +200,17 @@ const MaxFailures = 100
 // messages of a queue. So a job reaches the end of every queue before the first events show again.
 const HideFor = 15 * time.Minute
 
-// LooksOver is how long a publishing job waits after it was started or resumed. Looks at rejected events hide them, and
-// are refused from then on: by then, all that were under way are over, and nothing of them is hidden.
-const LooksOver = 45 * time.Second
+// LooksOver is how long a publishing job waits after it was started or resumed. Other requests that receive rejected
+// events hide them, and are refused from then on. They hide no event for longer than they may last, a minute at most.
+// So by then, all that were under way are over, and nothing of them is hidden.
+const LooksOver = 75 * time.Second
 
 // Waits reports whether a job may not begin yet.
 func (j Job) Waits(now time.Time) bool { return j.Act == Publish && now.Sub(j.RunsFrom) < LooksOver }
+
+// Undisturbed reports whether no other request can have hidden an event from a pass that began then. The job is as it
+// is stored when the pass is over. Where it was stopped since, requests were not refused, even if it was resumed.
+func (j Job) Undisturbed(begun time.Time) bool { return j.State == Running && !j.Waits(begun) }
 
 // WaitsFor reports whether a publishing job must wait for another, which was started before it or has passed events
 // that are still hidden. A job that was done in one go has hidden nothing.

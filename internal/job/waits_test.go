@@ -43,3 +43,24 @@ func TestJob_WaitsFor_thoseBeforeItAndThoseThatHide(t *testing.T) {
 		t.Error("a replay waits")
 	}
 }
+
+func TestJob_Undisturbed_whereItRanSinceLooksWereOver(t *testing.T) {
+	begun := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	for name, row := range map[string]struct {
+		state State
+		from  time.Duration
+		want  bool
+	}{
+		"it began when it might":           {Running, -LooksOver, true},
+		"it runs since a moment too late":  {Running, 1 - LooksOver, false},
+		"it was stopped and runs again":    {Running, time.Second, false},
+		"it was stopped since":             {Stopped, time.Second, false},
+		"it is done, by the same worker":   {Done, -time.Hour, false},
+		"it has run for a long time, only": {Running, -time.Hour, true},
+	} {
+		j := Job{Act: Publish, State: row.state, RunsFrom: begun.Add(row.from)}
+		if got := j.Undisturbed(begun); got != row.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

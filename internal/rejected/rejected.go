@@ -75,7 +75,7 @@ type Queue struct {
 	URL    string
 }
 
-// Briefly is longer than an operator function runs, so that one invocation of replay sees each event once.
+// Briefly is longer than an operator function runs: one invocation sees each event once.
 const Briefly = time.Minute
 
 // A look of inspect goes on receiving for LookTime, and hides the events that it meets for Glance: longer, so that it

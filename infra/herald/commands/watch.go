@@ -42,8 +42,8 @@ func (w watcher) watch(ctx context.Context, id string) error {
 		}
 		if last == "" && j["state"] == "running" {
 			begins := "a minute"
-			if j["act"] == "publish" { // it waits for looks at rejected events, which hide them
-				begins = "two minutes"
+			if j["act"] == "publish" { // it waits for other requests, which hide rejected events
+				begins = "three minutes"
 			}
 			w.Say("%s begins within %s", answers.Safe(id), begins)
 		}

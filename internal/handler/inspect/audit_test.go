@@ -105,7 +105,7 @@ func TestHandler_rejectedEvents_hidesNothingFromAJob(t *testing.T) {
 	}{
 		"a job that publishes": {func(a *account) { a.putJob(publishes) }, "publishing "},
 		"on another page": {func(a *account) {
-			for n := range maxRunning + 1 {
+			for n := range 101 {
 				later := replays
 				later.ID = fmt.Sprint("job_later_", n)
 				later.StartedAt = at

@@ -84,7 +84,7 @@ func (v rejectedView) show(ctx context.Context, call *operator.Call, req rejecte
 		return RejectedList{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
-	if err := v.refuseWhilePublished(ctx); err != nil {
+	if err := operator.RefuseWhilePublishing(ctx, v.jobs); err != nil {
 		return RejectedList{}, err
 	}
 	found, received, all, err := v.look(ctx, selector, limit)
@@ -104,33 +104,6 @@ func (v rejectedView) show(ctx context.Context, call *operator.Call, req rejecte
 	}
 	return list, nil
 }
-
-// codePublishing refuses a look while a job publishes rejected events.
-const codePublishing = "publishing"
-
-// refuseWhilePublished refuses a look that would hide events from a job: the job would meet the queue's end without
-// them. Looks that began before the job was started did not know of it. The job begins when all of those are over.
-func (v rejectedView) refuseWhilePublished(ctx context.Context) error {
-	for next := ""; ; {
-		running, after, err := v.jobs.List(ctx, job.Running, maxRunning, next)
-		if err != nil {
-			return err
-		}
-		for _, j := range running {
-			if j.Act == job.Publish {
-				return operator.Refuse(codePublishing, "", "the job "+j.ID+" publishes rejected events: look when it is done, "+
-					"or stop it")
-			}
-		}
-		if after == "" {
-			return nil
-		}
-		next = after
-	}
-}
-
-// maxRunning is how many jobs are read together.
-const maxRunning = 100
 
 // auditLines name the events that are shown. Their bodies are, so each has a line.
 func auditLines(events []rejected.Event) []audit.Line {

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -20,7 +21,7 @@ type eventPasses struct {
 
 // mayRun returns the running jobs without those that publish and have to wait. A publishing job takes an empty answer
 // of the queue for its end. So it must not run while events are hidden from it: those that another publishing job has
-// passed, and those that operators looked at before the job began.
+// passed, and those that requests have received before the job began.
 func (p eventPasses) mayRun(ctx context.Context, running []job.Job) ([]job.Job, error) {
 	if !slices.ContainsFunc(running, func(j job.Job) bool { return j.Act == job.Publish }) {
 		return running, nil
@@ -54,7 +55,9 @@ func (p eventPasses) advance(ctx context.Context, s shift, j job.Job) (job.Job, 
 	if count.failed > 0 {
 		j.Tries++
 	}
-	complete := end && !j.MayHide(p.now()) && (count.failed == 0 || j.Tries >= job.MaxTries)
+	met := end && !j.MayHide(p.now()) && (count.failed == 0 || j.Tries >= job.MaxTries)
+	complete, asking := p.complete(ctx, s, passing, begun, met)
+	err = errors.Join(err, asking)
 	back := all
 	if !complete {
 		back = slices.DeleteFunc(slices.Clone(all), outcome.stays)
@@ -77,6 +80,18 @@ func (p eventPasses) advance(ctx context.Context, s shift, j job.Job) (job.Job, 
 func (p eventPasses) begin(ctx context.Context, s shift, j job.Job) (begun job.Job, leased bool, err error) {
 	j.Progress = j.Passing(p.now().Add(lease))
 	return p.jobs.Advance(ctx, j, s.worker)
+}
+
+// complete reports whether a pass that has met the queue's end may end its job. It asks the table whether the job ran
+// through all of the pass: where an operator had stopped it, an event may have been hidden from the pass.
+func (p eventPasses) complete(
+	ctx context.Context, s shift, passing job.Job, begun time.Time, met bool,
+) (bool, error) {
+	if !met {
+		return false, nil
+	}
+	stored, leased, err := p.jobs.Advance(ctx, passing, s.worker)
+	return err == nil && leased && stored.Undisturbed(begun), err
 }
 
 // sweep publishes the events that a job selects. Refused events wait for no pace, or many of them would keep the pass

@@ -70,14 +70,21 @@ func TestHandler_workJobs_passesRefusedEventsAtOnce(t *testing.T) {
 }
 
 // A queue that no invocation passes in one go is passed by several: each goes on behind the last, and the end is met.
-// A second job waits until then: the events that one passes are hidden from the others until all of it is back.
+// A second job waits until then: the events that one passes are hidden from the others until all of it is back. It was
+// started while the first one was stopped.
 func TestHandler_workJobs_publishesForOneJobAtATimeAndGoesOn(t *testing.T) {
 	inLetters(t, 0, func(a *account) {
 		a.reject(eventsOf(10_000, func(n int) string { return []string{"acme", "other"}[n%2] })...)
 		time.Sleep(time.Second)
 		ask[Survey](a, startPublish+`}`)
-		time.Sleep(time.Second) // the second one is the later
-		ask[Survey](a, strings.NewReplacer(`"t"`, `"u"`, "acme", "other").Replace(startPublish)+`}`)
+		second := strings.NewReplacer(`"t"`, `"u"`, "acme", "other").Replace(startPublish) + `}`
+		if code := a.refused(second); code != "publishing " {
+			t.Errorf("the second is answered %q", code)
+		}
+		change := `_job","operator":"ann","job_id":"` + job.ID("t") + `"}`
+		a.ask(`{"action":"stop` + change)
+		ask[Survey](a, second)
+		a.ask(`{"action":"resume` + change)
 		a.verdict = func(c *model.Call) model.Verdict {
 			if strings.HasPrefix(c.Name, "Receive ") {
 				time.Sleep(100 * time.Millisecond)
@@ -92,10 +99,10 @@ func TestHandler_workJobs_publishesForOneJobAtATimeAndGoesOn(t *testing.T) {
 		if returned := a.rejected.Visible(); returned == 0 || returned > 4000 {
 			t.Errorf("%d events are returned at once, want those of the last invocation", returned)
 		}
-		second, _ := a.finish("u")
-		waited := second.HiddenSince.Sub(first.UpdatedAt)
-		if second.Refused["invalid_event"] != 5000 || waited < job.HideFor {
-			t.Errorf("begun after %s: %+v", waited, second.Progress)
+		later, _ := a.finish("u")
+		waited := later.HiddenSince.Sub(first.UpdatedAt)
+		if later.Refused["invalid_event"] != 5000 || waited < job.HideFor {
+			t.Errorf("begun after %s: %+v", waited, later.Progress)
 		}
 	})
 }

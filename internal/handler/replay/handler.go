@@ -54,14 +54,15 @@ type Handler struct {
 func (h *Handler) Function() *operator.Function {
 	acts := h.acts()
 	letters := namedLetters{acts}
-	rejected := eventQueue{queue: h.Rejected, log: h.Log}
+	rejected := eventQueue{queue: h.Rejected, jobs: h.Jobs, log: h.Log}
 	publisher := publisher{events: h.Events, queue: h.Rejected, log: h.Log}
 	events := namedEvents{events: rejected, publisher: publisher, log: h.Log}
 	starter := starter{
 		jobs:    h.Jobs,
+		now:     h.Now,
 		preview: preview{letters: h.DeadLetters, endpoints: h.Endpoints, events: rejected, now: h.Now},
 	}
-	stopper := stopper{h.Jobs}
+	stopper := stopper{jobs: h.Jobs, now: h.Now}
 	worker := jobWorker{
 		jobs:    h.Jobs,
 		letters: letterPages{letters: h.DeadLetters, acts: acts},

@@ -94,10 +94,8 @@ func (n namedEvents) answer(
 	ctx context.Context, call *operator.Call, ids []string, s sweep,
 ) (RejectedResults, error) {
 	s.selects = func(e rejected.Event) bool { return slices.Contains(ids, e.MessageID) }
-	s.hide = rejected.Briefly
 	s.most = maxIDs
-	all, complete, err := n.events.pass(ctx, s)
-	n.events.restore(ctx, all)
+	all, complete, err := n.events.look(ctx, s)
 	answer := RejectedResults{Data: []RejectedResult{}, Complete: complete}
 	found := map[string]bool{}
 	for _, o := range all {

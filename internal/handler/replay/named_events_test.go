@@ -196,8 +196,9 @@ func TestNamedEvents_answer_selectsOnlyWhatIsNamed(t *testing.T) {
 		acted := sweep{invalid: true, act: func(_ context.Context, events []rejected.Event) []outcome {
 			return outcomes(resultDiscarded, "", events...)
 		}}
-		queue := rejected.Queue{Client: a.Process("replay").Polled(a.rejected)}
-		n := namedEvents{events: eventQueue{queue: queue, log: slog.New(slog.DiscardHandler)}}
+		p := a.Process("replay")
+		queue := rejected.Queue{Client: p.Polled(a.rejected)}
+		n := namedEvents{events: eventQueue{queue: queue, jobs: p.Jobs(), log: slog.New(slog.DiscardHandler)}}
 		got, err := n.answer(a.Context(), &operator.Call{}, nil, acted)
 		if diff := cmp.Diff(RejectedResults{Data: []RejectedResult{}, Complete: true}, got); diff != "" || err != nil {
 			t.Errorf("%v (-want +got)\n%s", err, diff)

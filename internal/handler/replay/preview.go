@@ -124,15 +124,13 @@ func (p preview) receivers(
 
 // countEvents looks at all rejected events, and returns them to their queue.
 func (p preview) countEvents(ctx context.Context, j job.Job) (Survey, error) {
-	all, complete, err := p.events.pass(ctx, sweep{
+	all, complete, err := p.events.look(ctx, sweep{
 		selects: func(e rejected.Event) bool { return e.Selected(j.Selector) },
-		hide:    rejected.Briefly,
 		most:    maxSwept,
 		act: func(_ context.Context, events []rejected.Event) []outcome {
 			return outcomes(resultWouldPublish, "", events...)
 		},
 	})
-	p.events.restore(ctx, all)
 	s := Survey{Refused: map[string]int{}, Complete: complete}
 	for _, o := range all {
 		switch o.result {

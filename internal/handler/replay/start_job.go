@@ -89,6 +89,7 @@ func (r startRequest) job(call *operator.Call) job.Job {
 type starter struct {
 	jobs    OrderedJobs
 	preview preview
+	now     func() time.Time
 }
 
 // start counts a request's selection and, unless it is a dry run, starts a job on it.
@@ -123,7 +124,7 @@ func (s starter) start(ctx context.Context, call *operator.Call, req startReques
 		return Survey{}, err
 	}
 	j.Selected = survey.Selected
-	stored, created, err := s.jobs.Create(ctx, j)
+	stored, created, err := s.create(ctx, j)
 	if err != nil {
 		return Survey{}, err
 	}
@@ -133,6 +134,15 @@ func (s starter) start(ctx context.Context, call *operator.Call, req startReques
 	shown := operator.ShowJob(stored)
 	survey.Job = &shown
 	return survey, nil
+}
+
+// create stores a job, which runs from now: what looks at rejected events is refused only from here on, and not while
+// the selection is counted.
+func (s starter) create(ctx context.Context, j job.Job) (stored job.Job, created bool, err error) {
+	finish, cancel := finishing(ctx)
+	defer cancel()
+	j.RunsFrom = s.now().Truncate(time.Millisecond)
+	return s.jobs.Create(finish, j)
 }
 
 // auditStart writes the line of a job's start. Each dead letter or event that the job changes has a line, too.

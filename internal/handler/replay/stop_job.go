@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"time"
 
 	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/job"
@@ -13,7 +14,10 @@ type jobRequest struct {
 }
 
 // stopper stops and resumes jobs.
-type stopper struct{ jobs OrderedJobs }
+type stopper struct {
+	jobs OrderedJobs
+	now  func() time.Time
+}
 
 // stop stops a job after its current page.
 func (s stopper) stop(ctx context.Context, call *operator.Call, req jobRequest) (operator.Job, error) {
@@ -52,7 +56,9 @@ func (s stopper) set(
 	if err := call.Audit(ctx, audit.Line{JobID: j.ID, TenantID: j.Selector.TenantID}); err != nil {
 		return operator.Job{}, err
 	}
-	stored, changed, err := s.jobs.SetState(ctx, j, to, call.Operator, call.Now)
+	finish, cancel := finishing(ctx)
+	defer cancel()
+	stored, changed, err := s.jobs.SetState(finish, j, to, call.Operator, s.now())
 	if err == nil && !changed { // it was done in between
 		err = errJobDone
 	}

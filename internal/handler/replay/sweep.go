@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -45,11 +47,20 @@ type sweep struct {
 
 	act func(context.Context, []rejected.Event) []outcome
 
-	// How long received events stay hidden, unless they are restored before.
+	// How long received events stay hidden, unless they are restored before. Zero is until the invocation must end.
 	hide time.Duration
 
 	// The pass ends when it has so many results.
 	most int
+}
+
+// hiding is for how long an event that is received now stays hidden.
+func (s sweep) hiding(ctx context.Context) time.Duration {
+	deadline, ok := ctx.Deadline()
+	if s.hide > 0 || !ok {
+		return cmp.Or(s.hide, rejected.Briefly)
+	}
+	return time.Until(deadline)
 }
 
 // maxSwept bounds the results of a job's sweep: an invocation has no time for more.
@@ -96,14 +107,27 @@ func withID(e rejected.Event) []byte {
 // are restored, or stay hidden on purpose.
 type eventQueue struct {
 	queue Rejected
+	jobs  ListedJobs
 	log   *slog.Logger
+}
+
+// look makes a pass for a request, and restores what the request leaves. It is refused while a job publishes, and hides
+// nothing for longer than its invocation may last.
+func (q eventQueue) look(ctx context.Context, s sweep) (all []outcome, complete bool, err error) {
+	if err := operator.RefuseWhilePublishing(ctx, q.jobs); err != nil {
+		return nil, false, err
+	}
+	s.hide = 0
+	all, complete, err = q.pass(ctx, s)
+	q.restore(ctx, all)
+	return all, complete, err
 }
 
 // pass receives until the queue is empty, or time or room runs out. Complete says that the queue was empty. That each
 // id was met is no reason to stop: an event that was rejected twice lies there twice under one message id.
 func (q eventQueue) pass(ctx context.Context, s sweep) (all []outcome, complete bool, err error) {
 	for selected := 0; !outOfTime(ctx) && selected < s.most; {
-		events, err := q.queue.Receive(ctx, 10, s.hide)
+		events, err := q.queue.Receive(ctx, 10, s.hiding(ctx))
 		if err != nil || len(events) == 0 {
 			return all, err == nil, err
 		}

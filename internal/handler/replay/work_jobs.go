@@ -110,7 +110,7 @@ func (w jobWorker) turn(ctx context.Context, s shift, j job.Job) (stored job.Job
 		}
 	}
 	stored, leased, err := w.jobs.Advance(finish, done, s.worker)
-	again := stored.Tries > 0 || stored.MayHide(w.now())
+	again := stored.Tries > 0 || stored.MayHide(w.now()) || stored.Waits(w.now())
 	more = leased && stored.State == job.Running && !again && advancing == nil
 	return stored, more, errors.Join(advancing, err)
 }
