@@ -76,10 +76,11 @@ func (w *world) next() time.Time {
 	}
 	for id, i := range w.Circuits {
 		e := w.Endpoints[id]
+		gate := endpoint.Gate{Endpoint: e, Found: true, Tenant: w.Stops[tenant]}
 		gone := e.Status == endpoint.Deleted
 		changed := time.Since(e.UpdatedAt) < time.Hour || time.Since(e.Marks.ReleasedAt) < time.Hour
 		switch {
-		case !gone && e.StoppedBy(w.Stops[tenant]):
+		case gate.AdmitsAny().Stops():
 		case !gone && waits[id] && i.State == circuit.Open && !changed:
 			runs(i.NextProbe(w.rules.Circuit))
 		case waits[id] && (gone || i.State == circuit.Open), i.State == circuit.Recovering,

@@ -62,10 +62,9 @@ func New(m delivery.Message, move delivery.Move, storedAt time.Time, put string)
 
 // Waiting is the item as decisions need it.
 func (i Item) Waiting(s retry.Schedule) circuit.Waiting {
-	life := i.Message.Life
 	return circuit.Waiting{
-		Held: i.Held, StoredAt: i.StoredAt, StartedAt: life.StartedAt, DueAt: life.DueAt, NotBefore: i.NotBefore,
-		Last: i.Message.Attempts >= s.MaxRetries, Over: i.Message.Attempts >= s.Last(),
+		Held: i.Held, StoredAt: i.StoredAt, DueAt: i.Message.Life.DueAt, NotBefore: i.NotBefore,
+		Last: i.Message.Attempts >= s.MaxRetries,
 	}
 }
 

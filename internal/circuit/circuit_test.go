@@ -170,7 +170,7 @@ func (s scene) changed() scene {
 }
 
 func (s scene) gone() scene {
-	s.facts.Gone, s.facts.GoneAt = true, s.now
+	s.facts.Gone = true
 	return s
 }
 
@@ -245,7 +245,7 @@ func TestItem_Empty_removesNothingTooEarly(t *testing.T) {
 func TestItem_Verdict(t *testing.T) {
 	s := recovering()
 	before, after := s.item.Since.Add(-time.Hour), s.now
-	lives := Waiting{Held: true, StoredAt: before, StartedAt: before, DueAt: before}
+	lives := Waiting{Held: true, StoredAt: before, DueAt: before}
 	change := func(f func(w *Waiting)) Waiting {
 		w := lives
 		f(&w)
@@ -266,7 +266,6 @@ func TestItem_Verdict(t *testing.T) {
 			s, change(func(w *Waiting) { w.Last, w.DueAt = true, after.Add(time.Hour) }), PutBack,
 		},
 		"the last place whose time has come goes out": {s, change(func(w *Waiting) { w.Last = true }), Send},
-		"what has used its last place waits to die":   {s.released(), change(func(w *Waiting) { w.Over = true }), Leave},
 		"Retry-After is kept": {
 			s, change(func(w *Waiting) { w.NotBefore = after.Add(time.Hour) }), PutBack,
 		},
@@ -281,13 +280,7 @@ func TestItem_Verdict(t *testing.T) {
 				w.Last, w.DueAt, w.StoredAt = true, after.Add(time.Hour), after.Add(time.Minute)
 			}), PutBack,
 		},
-		"an open circuit keeps everything":               {open(), lives, Leave},
-		"a stopped endpoint keeps everything":            {s.stopped(), lives, Leave},
-		"what was discarded goes, of a stopped one, too": {s.discarded().stopped(), lives, Drop},
-		"a deleted endpoint's goes":                      {open().gone(), lives, Drop},
-		"what began since stays: it was restored": {
-			open().gone(), change(func(w *Waiting) { w.StartedAt = after.Add(time.Hour) }), Leave,
-		},
+		"without a recovery everything stays": {failing(), lives, Leave},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := c.at.item.Verdict(c.at.facts, c.item, c.at.now); got != c.want {
@@ -295,11 +288,6 @@ func TestItem_Verdict(t *testing.T) {
 			}
 		})
 	}
-}
-
-func (s scene) discarded() scene {
-	s.facts.DiscardedBefore = s.now
-	return s
 }
 
 func TestItem_NextQuota_doublesUpToItsLimitAndBeyondOnlyForWhatWouldBeLate(t *testing.T) {

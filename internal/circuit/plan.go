@@ -8,7 +8,6 @@ import (
 // Facts come from the endpoint's row and its tenant's.
 type Facts struct {
 	Gone            bool      // deleted, or not there
-	GoneAt          time.Time // it was gone then at the latest, and may be restored since
 	Stopped         bool      // disabled by its owner, or paused by an operator
 	ChangedAt       time.Time // last change by the owner, secret included, or by an operator
 	ReleasedAt      time.Time // an operator's order to send the backlog; zero: none

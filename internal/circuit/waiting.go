@@ -6,11 +6,9 @@ import "time"
 type Waiting struct {
 	Held      bool // waits for its endpoint, not for its schedule
 	StoredAt  time.Time
-	StartedAt time.Time // of its life
 	DueAt     time.Time // its schedule's time for the next attempt; zero: none
 	NotBefore time.Time // the receiver's Retry-After, zero for none
 	Last      bool      // the next attempt is at the last place of the schedule
-	Over      bool      // there is none: it waits to die by its schedule
 }
 
 // Verdict is the work of one run of release for one item that it meets in a search.
@@ -21,16 +19,14 @@ const (
 	Leave   Verdict = iota // it waits
 	Send                   // to RetryQueue, within the quota
 	PutBack                // it waits for its schedule, no longer for its endpoint
-	Drop                   // it was discarded, or its endpoint is gone
 )
 
-// Verdict decides, for a run of release, on an item of Backlog that waits for the endpoint of i.
+// Verdict decides, for a run of release, on an item of Backlog that may be sent to the endpoint of i
+// (endpoint.Gate). Only a recovery takes it: what is held, and what waited for its schedule when the recovery began.
 func (i Item) Verdict(f Facts, w Waiting, now time.Time) Verdict {
 	ordered := f.ReleasedAt.After(w.StoredAt)
 	switch {
-	case w.StartedAt.Before(f.DiscardedBefore), f.Gone && w.StartedAt.Before(f.GoneAt): // no life begins while it is gone
-		return Drop
-	case f.Gone, f.Stopped, w.Over, i.State != Recovering, !w.Held && !w.StoredAt.Before(i.Since):
+	case i.State != Recovering, !w.Held && !w.StoredAt.Before(i.Since):
 		return Leave
 	case ordered, !w.NotBefore.After(now) && (!w.Last || !w.DueAt.After(now)):
 		return Send

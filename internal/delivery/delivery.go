@@ -66,11 +66,12 @@ var (
 
 // EventType returns the body's "type", which fan-out always writes first.
 func (m Message) EventType() (string, error) {
-	name, err := m.eventType()
+	name, err := m.RawType()
 	return string(name), err
 }
 
-func (m Message) eventType() ([]byte, error) {
+// RawType is EventType as a part of the body. It takes no memory.
+func (m Message) RawType() ([]byte, error) {
 	rest, ok := bytes.CutPrefix(m.Body, []byte(`{"type":"`))
 	if !ok {
 		return nil, ErrNoType
@@ -88,7 +89,7 @@ const TestType = "herald.test"
 // IsTest reports whether an operator asked for the delivery, to see its receiver's answer. It is attempted once: no
 // receiver needs it, so nothing is retried or kept.
 func (m Message) IsTest() bool {
-	name, err := m.eventType()
+	name, err := m.RawType()
 	return err == nil && string(name) == TestType
 }
 
@@ -98,6 +99,6 @@ func (m Message) Check() error {
 	if m.DeliveryID != ID(m.TenantID, m.EventID, m.EndpointID, ContentOf(m.Body)) {
 		return ErrForeign
 	}
-	_, err := m.eventType()
+	_, err := m.RawType()
 	return err
 }

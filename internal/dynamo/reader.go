@@ -71,18 +71,12 @@ func NewReader(c ReaderConfig) *Reader {
 
 // Reading is the state of one endpoint and its tenant.
 type Reading struct {
+	// Gate has the endpoint with its marks, those of the tenant, and the circuit, which has the version 0 if none is
+	// stored.
+	endpoint.Gate
+
 	// Err is endpoint.ErrUnreadable or an error of the table. Nothing else is then known.
 	Err error
-
-	// Endpoint includes the endpoint's marks. Found says whether it exists.
-	Endpoint endpoint.Endpoint
-	Found    bool
-
-	// Tenant has the marks on all endpoints of the tenant.
-	Tenant endpoint.Marks
-
-	// Circuit has the version 0 if no circuit is stored.
-	Circuit circuit.Item
 
 	// SlowUntil is the tenant's; zero if the tenant was never slow.
 	SlowUntil time.Time
@@ -250,7 +244,7 @@ func (r result) of(key EndpointKey) (reading Reading) {
 		reading.Endpoint, err = endpointOf(row)
 	}
 	if err != nil {
-		return Reading{Err: err, Found: true}
+		return Reading{Err: err, Gate: endpoint.Gate{Found: true}}
 	}
 	reading.Found = found
 	reading.Tenant = marks.Tenant

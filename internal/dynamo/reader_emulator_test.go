@@ -16,6 +16,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
@@ -38,9 +39,9 @@ func (r rig) trouble(t *testing.T, n int) (keys []dynamo.EndpointKey, want readi
 		tenant := fmt.Sprint("t_", n)
 		e := mustCreate(t, r.endpoints, tenant, createdAt)
 		key := dynamo.EndpointKey{TenantID: tenant, EndpointID: e.ID}
-		reading := dynamo.Reading{
-			Endpoint: e, Found: true, CircuitRead: true, Circuit: circuit.Item{TenantID: tenant, EndpointID: e.ID},
-		}
+		reading := dynamo.Reading{CircuitRead: true, Gate: endpoint.Gate{
+			Endpoint: e, Found: true, Circuit: circuit.Item{TenantID: tenant, EndpointID: e.ID},
+		}}
 		if n%2 == 1 {
 			reading.Circuit = full(e.ID, 7)
 			reading.Circuit.TenantID = tenant
@@ -73,8 +74,9 @@ func TestReader_Read_readsAHundredKeysOfATableInACall(t *testing.T) {
 			of = dynamo.Reading{}
 		}
 		keys, want[key] = append(keys, key), dynamo.Reading{
-			Tenant: of.Tenant, SlowUntil: of.SlowUntil, CircuitRead: true,
-			Circuit: circuit.Item{TenantID: tenant, EndpointID: "webhook_x"},
+			SlowUntil: of.SlowUntil, CircuitRead: true, Gate: endpoint.Gate{
+				Tenant: of.Tenant, Circuit: circuit.Item{TenantID: tenant, EndpointID: "webhook_x"},
+			},
 		}
 	}
 	for n := range 48 {
@@ -182,7 +184,8 @@ func TestReader_Read_readsTheCircuitsBehindARefusedCall(t *testing.T) {
 	for n := range 75 { // 150 circuit keys, an endpoint's and a tenant's in turn
 		key := dynamo.EndpointKey{TenantID: fmt.Sprint("t_", n), EndpointID: fmt.Sprint("webhook_", n)}
 		keys, want[key] = append(keys, key), dynamo.Reading{
-			Circuit: circuit.Item{TenantID: key.TenantID, EndpointID: key.EndpointID}, CircuitRead: n >= 50,
+			CircuitRead: n >= 50,
+			Gate:        endpoint.Gate{Circuit: circuit.Item{TenantID: key.TenantID, EndpointID: key.EndpointID}},
 		}
 	}
 	for _, fault := range []testkit.Fault{testkit.Fail(400, "AccessDeniedException"), testkit.Unprocessed(0)} {

@@ -59,11 +59,6 @@ func grow(mark *time.Time, at time.Time) bool {
 	return true
 }
 
-// StoppedBy reports whether nothing is sent to the endpoint, given its tenant's marks.
-func (e Endpoint) StoppedBy(tenant Marks) bool {
-	return e.Status == Disabled || e.Marks.Paused() || tenant.Paused()
-}
-
 // DiscardedBefore is the last discard's moment, given the tenant's marks: older lives are dropped.
 func (e Endpoint) DiscardedBefore(tenant Marks) time.Time {
 	if tenant.DiscardedBefore.After(e.Marks.DiscardedBefore) {

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -152,21 +153,27 @@ const (
 	StateUnreadable = "unreadable"
 )
 
+// Admission says whether deliveries may be sent to the endpoint now.
+func (f Found) Admission() endpoint.Admission {
+	gate := endpoint.Gate{Endpoint: f.Endpoint, Found: true, Tenant: f.Tenant, Circuit: f.Circuit}
+	return gate.AdmitsAny()
+}
+
 // State is the endpoint's state in a word: a stop hides the state of the circuit under it.
 func (f Found) State() string {
-	switch {
-	case f.Unreadable:
+	if f.Unreadable {
 		return StateUnreadable
-	case !f.Endpoint.Live():
-		return StateDeleted
-	case f.Endpoint.Marks.Paused() || f.Tenant.Paused():
-		return StatePaused
-	case f.Endpoint.Status == endpoint.Disabled:
-		return StateDisabled
-	case f.Circuit.State == circuit.None:
-		return StateHealthy
 	}
-	return string(f.Circuit.State)
+	switch f.Admission() {
+	case endpoint.Gone:
+		return StateDeleted
+	case endpoint.PausedByOperator:
+		return StatePaused
+	case endpoint.DisabledByOwner:
+		return StateDisabled
+	default:
+		return cmp.Or(string(f.Circuit.State), StateHealthy)
+	}
 }
 
 // Since is the beginning of that state; zero where it is not known.

@@ -46,14 +46,15 @@ func (t target) refuse(code, predicate string) error {
 	return operator.Refuse(code, "endpoint_id", "the endpoint "+predicate)
 }
 
-// unreleasable says why nothing can be sent to the endpoint now.
+// unreleasable says why nothing can be sent to the endpoint now. A backlog can be released to an open circuit.
 func (t target) unreleasable() error {
+	answer := t.found.Admission()
 	switch {
-	case t.found.Tenant.Paused():
+	case answer == endpoint.PausedByOperator && t.found.Tenant.Paused():
 		return t.refuse(codeTenantPaused, "belongs to a paused tenant, and nothing is sent to it: resume the tenant first")
-	case t.found.Endpoint.Marks.Paused():
+	case answer == endpoint.PausedByOperator:
 		return t.refuse(codePaused, "is paused, and nothing is sent to it: resume it first")
-	case t.found.Endpoint.Status == endpoint.Disabled:
+	case answer == endpoint.DisabledByOwner:
 		return t.refuse(codeDisabled, "was disabled by its owner, and only the owner can set it active again")
 	}
 	return nil

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 
 	"github.com/herald-webhooks/herald/internal/audit"
-	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -77,7 +77,7 @@ func (t target) untestable() error {
 	if err := t.unreleasable(); err != nil {
 		return err
 	}
-	if t.found.Circuit.State == circuit.Open {
+	if t.found.Admission() == endpoint.CircuitOpen {
 		return operator.Refuse(codeOpen, "endpoint_id",
 			"the endpoint's circuit is open: it gets nothing but probes, and inspect shows their results")
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -29,40 +28,24 @@ type decision struct {
 	reason delivery.Reason
 }
 
-// decide chooses the action for a delivery.
-func decide(t task, r dynamo.Reading, rules Rules, now time.Time) (d decision) {
-	life := t.message.Life
-	switch {
-	case !r.Found, r.Endpoint.Status == endpoint.Deleted:
-		d = decision{discard, delivery.ReasonEndpointDeleted}
-	case life.StartedAt.Before(r.Endpoint.DiscardedBefore(r.Tenant)):
-		d = decision{discard, delivery.ReasonDiscarded}
-	case t.unsubscribed(r.Endpoint):
-		d = decision{discard, delivery.ReasonUnsubscribed}
-	case t.message.Attempts >= rules.Schedule.Last():
-		d = decision{bury, cmp.Or(life.Reason, delivery.ReasonCrashed)} // its last place has failed
-	case r.Endpoint.Status == endpoint.Disabled:
-		d = decision{hold, delivery.ReasonEndpointDisabled}
-	case r.Endpoint.StoppedBy(r.Tenant):
-		d = decision{hold, delivery.ReasonEndpointPaused}
-	case r.Circuit.State == circuit.Open && !t.probes(r.Circuit):
-		d = decision{hold, delivery.ReasonCircuitOpen}
-	default:
-		d = decideLane(t, r.SlowUntil, rules, now)
+// decide chooses the action for a delivery, by the answer of its endpoint's gate.
+func decide(t task, r dynamo.Reading, rules Rules, now time.Time) decision {
+	asked := endpoint.DeliveryOf(&t.message, rules.Schedule)
+	// A claim is for one attempt. A message that is received again, because its put into Backlog was refused, is held.
+	if t.receives == 1 {
+		asked.Probe = t.message.Life.Probe
 	}
-	return d
+	answer := r.Admits(asked)
+	switch {
+	case answer.Drops():
+		return decision{discard, answer.Reason()}
+	case answer == endpoint.PlacesUsed:
+		return decision{bury, cmp.Or(t.message.Life.Reason, delivery.ReasonCrashed)}
+	case answer != endpoint.Free:
+		return decision{hold, answer.Reason()}
+	}
+	return decideLane(t, r.SlowUntil, rules, now)
 }
-
-// unsubscribed reports whether the endpoint's owner no longer asks for the delivery's event. The type is the body's,
-// since that is what its receiver verifies. No endpoint selects the type of a test, nor can it unsubscribe from it.
-func (t task) unsubscribed(e endpoint.Endpoint) bool {
-	name, err := t.message.EventType()
-	return err == nil && e.Unsubscribed(name)
-}
-
-// probes reports whether the delivery is a probe of this opening. A claim is for one attempt: a message
-// that is received again, because its put into Backlog was refused, is held again.
-func (t task) probes(i circuit.Item) bool { return t.receives == 1 && i.Probing(t.message.Life.Probe) }
 
 // decideLane says where an attempt is made. A probe is attempted where it is received.
 func decideLane(t task, slowUntil time.Time, rules Rules, now time.Time) decision {

@@ -13,7 +13,8 @@ import (
 // TestDecide is the documentation of what stands between a delivery and its attempt, in its order.
 func TestDecide(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	healthy := dynamo.Reading{Found: true, Endpoint: endpoint.Endpoint{Status: endpoint.Active}, CircuitRead: true}
+	active := endpoint.Gate{Found: true, Endpoint: endpoint.Endpoint{Status: endpoint.Active}}
+	healthy := dynamo.Reading{Gate: active, CircuitRead: true}
 	young := task{from: delivery.DeliveryQueue, place: 1, sentAt: now}
 	young.message.Life.StartedAt = now.Add(-time.Minute)
 	retry := young
@@ -104,6 +105,9 @@ func TestDecide(t *testing.T) {
 		"disabled by its owner":             {young, with(disabled), decision{hold, delivery.ReasonEndpointDisabled}},
 		"paused by an operator": {
 			retry, with(paused, state(circuit.Open)), decision{hold, delivery.ReasonEndpointPaused},
+		},
+		"paused by an operator and disabled by its owner": {
+			young, with(paused, disabled), decision{hold, delivery.ReasonEndpointPaused},
 		},
 		"a paused tenant's": {
 			retry, with(pausedTenant, slow), decision{hold, delivery.ReasonEndpointPaused},

@@ -19,9 +19,10 @@ func TestMemory_keepsWhatIsInUseThroughAFlood(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	down, quiet, slow := dynamo.EndpointKey{TenantID: "t", EndpointID: "down"},
 		dynamo.EndpointKey{TenantID: "t", EndpointID: "quiet"}, dynamo.EndpointKey{TenantID: "slow", EndpointID: "e"}
-	ill := dynamo.Reading{Found: true, CircuitRead: true, Circuit: circuit.Item{Version: 1, State: circuit.Open}}
-	well := dynamo.Reading{Found: true, CircuitRead: true, Endpoint: endpoint.Endpoint{Status: endpoint.Active}}
-	unread := dynamo.Reading{Found: true}
+	active := endpoint.Gate{Found: true, Endpoint: endpoint.Endpoint{Status: endpoint.Active}}
+	well, unread := dynamo.Reading{Gate: active, CircuitRead: true}, dynamo.Reading{Gate: active}
+	ill := well
+	ill.Circuit = circuit.Item{Version: 1, State: circuit.Open}
 	m.recall(down, ill, time.Minute, now)
 	m.recall(quiet, well, time.Minute, now)
 	m.slow("slow", now.Add(time.Hour))

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
-	"github.com/herald-webhooks/herald/internal/circuit"
-	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/retry"
@@ -62,31 +60,25 @@ func endpointOf(i backlog.Item) dynamo.EndpointKey {
 	return dynamo.EndpointKey{TenantID: i.Message.TenantID, EndpointID: i.EndpointID}
 }
 
-// ending is the transfer of one item. The order of the cases matters: an owner's order to discard is stronger than the
-// end of a life, and the state of an endpoint is asked only where its row could be read. There is no transfer for an
-// item that has changed since it was found, and none where endpoint or circuit could not be read.
+// ending is the transfer of one item, by the answer of its endpoint's gate. There is none for an item whose life still
+// goes on, because it has changed since it was found, and none where endpoint or circuit could not be read.
 func (b burials) ending(i backlog.Item, r dynamo.Reading) (end transfer, ends bool) {
-	now := b.now()
-	facts := factsOf(r, now)
-	switch {
-	case r.Err == nil && unsubscribed(i, r.Endpoint):
-		return discarded(i, delivery.ReasonUnsubscribed), true
-	case i.Message.Attempts >= b.schedule.Last():
-		return dead(i, i.Message.Life.Reason), true
-	case !i.Held, i.DueAt.After(now), r.Err != nil:
-		return end, false
-	case facts.Gone:
-		return discarded(i, delivery.ReasonEndpointDeleted), true
-	case i.Message.Life.StartedAt.Before(facts.DiscardedBefore):
-		return discarded(i, delivery.ReasonDiscarded), true
-	case facts.Stopped && r.Endpoint.Status == endpoint.Disabled:
-		return dead(i, delivery.ReasonEndpointDisabled), true
-	case facts.Stopped:
-		return dead(i, delivery.ReasonEndpointPaused), true
-	case !r.CircuitRead:
-		return end, false
-	case r.Circuit.State == circuit.Open:
-		return dead(i, delivery.ReasonCircuitOpen), true
+	asked := endpoint.DeliveryOf(&i.Message, b.schedule)
+	if r.Err != nil {
+		// Nothing is known of the endpoint. A schedule that is used up ends by itself.
+		return dead(i, i.Message.Life.Reason), asked.Over()
 	}
-	return transfer{kind: kindDue, item: i}, true
+	answer := r.Admits(asked)
+	lives := !i.Held || i.DueAt.After(b.now())
+	switch {
+	case answer.Drops():
+		return discarded(i, answer.Reason()), true
+	case answer == endpoint.PlacesUsed:
+		return dead(i, i.Message.Life.Reason), true
+	case lives, answer == endpoint.Free && !r.CircuitRead:
+		return end, false
+	case answer == endpoint.Free:
+		return transfer{kind: kindDue, item: i}, true
+	}
+	return dead(i, answer.Reason()), true
 }

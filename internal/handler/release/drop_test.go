@@ -53,6 +53,17 @@ func TestRun_leavesWhatBeganAfterADeletion(t *testing.T) {
 		if diff := cmp.Diff([]string{young[0].Message.DeliveryID}, a.left(hook)); diff != "" || len(a.States) != 40 {
 			a.Errorf("%d were discarded; waits (-want +got)\n%s", len(a.States), diff)
 		}
+		// The record of a delivery to the restored endpoint names its tenant's order to discard, not the deletion.
+		a.Stops[acme] = endpoint.Marks{DiscardedBefore: time.Now()}
+		a.run()
+		if got := a.States[young[0].Message.DeliveryID].Reason; got != "" {
+			a.Errorf("recorded as %q", got)
+		}
+		a.change(hook, func(e *endpoint.Endpoint) { e.Status = endpoint.Active })
+		a.run()
+		if got := a.States[young[0].Message.DeliveryID].Reason; got != delivery.ReasonDiscarded {
+			a.Errorf("after the restoration it is recorded as %q", got)
+		}
 	})
 }
 

@@ -65,10 +65,14 @@ func TestRun_ofALifeThatIsOver(t *testing.T) {
 		"paused while it is open": {
 			state: circuit.Open, change: paused, want: end{Dead: delivery.ReasonEndpointPaused},
 		},
-		"gone": {state: circuit.Open, change: deleted, want: end{Record: delivery.ReasonEndpointDeleted}},
-		"discarded": {
-			state: circuit.Open, change: func(e *endpoint.Endpoint) { e.Marks.DiscardedBefore = time.Now() },
-			want: end{Record: delivery.ReasonDiscarded},
+		"paused and disabled": {
+			change: func(e *endpoint.Endpoint) { disabled(e); paused(e) }, want: end{Dead: delivery.ReasonEndpointPaused},
+		},
+		"gone":      {state: circuit.Open, change: deleted, want: end{Record: delivery.ReasonEndpointDeleted}},
+		"discarded": {state: circuit.Open, change: discards, want: end{Record: delivery.ReasonDiscarded}},
+		"discarded and unsubscribed": {
+			change: func(e *endpoint.Endpoint) { discards(e); unsubscribes(e) },
+			want:   end{Record: delivery.ReasonDiscarded},
 		},
 		"circuit unread": {state: circuit.Open, blind: true, want: end{Left: 1}},
 		"row unreadable": {state: circuit.Open, broken: true, want: end{Left: 1}},
@@ -106,6 +110,46 @@ func TestRun_ofALifeThatIsOver(t *testing.T) {
 	})
 }
 
+// A delivery whose last place has failed waits in Backlog where DeadLetterQueue refused it. It becomes a dead letter
+// unless it is not wanted any more, and whatever else is true of its endpoint.
+func TestRun_ofAScheduleThatIsOver(t *testing.T) {
+	type end struct{ Dead, Record delivery.Reason }
+	died := end{Dead: delivery.ReasonHTTP5xx}
+	inAccounts(t, map[string]struct {
+		change func(*endpoint.Endpoint)
+		broken bool
+		want   end
+	}{
+		"active":         {change: func(*endpoint.Endpoint) {}, want: died},
+		"paused":         {change: paused, want: died},
+		"disabled":       {change: disabled, want: died},
+		"gone":           {change: deleted, want: end{Record: delivery.ReasonEndpointDeleted}},
+		"discarded":      {change: discards, want: end{Record: delivery.ReasonDiscarded}},
+		"unsubscribed":   {change: unsubscribes, want: end{Record: delivery.ReasonUnsubscribed}},
+		"gone, unread":   {change: deleted, broken: true, want: died},
+		"active, unread": {change: func(*endpoint.Endpoint) {}, broken: true, want: died},
+	}, func(a *account, _ string, row struct {
+		change func(*endpoint.Endpoint)
+		broken bool
+		want   end
+	}) {
+		i := a.due(hook, 0, func(i *backlog.Item) {
+			i.Message.Attempts, i.Message.Life.Reason = 10, delivery.ReasonHTTP5xx
+		})
+		time.Sleep(time.Minute)
+		a.change(hook, row.change)
+		a.refuses = func(call string, _ backlog.Key) bool { return row.broken && call == "RowOf" }
+		a.run()
+		got := end{Record: a.States[i.Message.DeliveryID].Reason}
+		for _, m := range a.buried {
+			got.Dead = m.Life.Reason
+		}
+		if diff := cmp.Diff(row.want, got); diff != "" || len(a.sent)+len(a.left(hook)) != 0 {
+			a.Errorf("%d sent, %d left (-want +got)\n%s\n%s", len(a.sent), len(a.left(hook)), diff, a.logs.String())
+		}
+	})
+}
+
 // The index is behind the table: an item may wait for longer by now.
 func TestRun_sendsNothingBeforeTheTimeThatTheTableTells(t *testing.T) {
 	inAccount(t, func(a *account) {
@@ -123,6 +167,9 @@ func TestRun_sendsNothingBeforeTheTimeThatTheTableTells(t *testing.T) {
 func disabled(e *endpoint.Endpoint) { e.Status = endpoint.Disabled }
 func deleted(e *endpoint.Endpoint)  { e.Status = endpoint.Deleted }
 func paused(e *endpoint.Endpoint)   { e.Marks.PausedAt = time.Now() }
+
+func discards(e *endpoint.Endpoint)     { e.Marks.DiscardedBefore = time.Now() }
+func unsubscribes(e *endpoint.Endpoint) { e.Events = []string{"user.deleted"} }
 
 // With calls of AWS that take 12 ms.
 func TestRun_sendsTwoThousandASecond(t *testing.T) {

@@ -222,7 +222,7 @@ func (r reader) Read(
 		case r.a.of("Read", k):
 			readings[key] = dynamo.Reading{Err: errThrottled}
 		case r.a.of("Row", k):
-			readings[key] = dynamo.Reading{Err: endpoint.ErrUnreadable, Found: true}
+			readings[key] = dynamo.Reading{Err: endpoint.ErrUnreadable, Gate: endpoint.Gate{Found: true}}
 		}
 	}
 	return readings, err

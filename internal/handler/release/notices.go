@@ -32,7 +32,7 @@ func (t teller) tell(ctx context.Context, to trouble) (did counts, refused error
 	}
 	notices := make([]notice.Notice, len(owed))
 	for n, one := range owed {
-		notices[n] = notice.Of(to.endpoint, one)
+		notices[n] = notice.Of(to.gate.Endpoint, one)
 	}
 	// The bus may take some and refuse others.
 	var taken []circuit.Notice

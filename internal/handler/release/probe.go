@@ -8,6 +8,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/retry"
 )
 
@@ -122,7 +123,7 @@ func (p *probes) drop(ctx context.Context, t trouble, items []backlog.Item) coun
 	var drops []transfer
 	known := map[backlog.Key]bool{} // an item may be on both pages
 	for _, i := range items {
-		if t.owns(i) && unsubscribed(i, t.endpoint) && !known[i.Key] {
+		if t.owns(i) && t.admits(i, p.schedule) == endpoint.Unsubscribed && !known[i.Key] {
 			known[i.Key] = true
 			drops = append(drops, discarded(i, delivery.ReasonUnsubscribed))
 		}
@@ -130,11 +131,10 @@ func (p *probes) drop(ctx context.Context, t trouble, items []backlog.Item) coun
 	return p.mover.carry(ctx, drops).did
 }
 
-// serves reports whether an item may be the probe. Deliveries of another tenant may not, nor ones that are
-// unsubscribed, discarded or over, nor ones of a receiver that asked to wait.
+// serves reports whether an item may be the probe: only the open circuit stands in its way. A delivery of another
+// tenant may not, nor one at the end of its life, nor one of a receiver that asked to wait.
 func (p *probes) serves(t trouble, i backlog.Item) bool {
 	now := p.now()
-	over := i.Held && !i.DueAt.After(now) || i.Message.Attempts >= p.schedule.Last()
-	dropped := unsubscribed(i, t.endpoint) || i.Message.Life.StartedAt.Before(t.facts.DiscardedBefore)
-	return t.owns(i) && !over && !dropped && !i.NotBefore.After(now)
+	ended := i.Held && !i.DueAt.After(now)
+	return t.owns(i) && t.admits(i, p.schedule) == endpoint.CircuitOpen && !ended && !i.NotBefore.After(now)
 }

@@ -187,6 +187,7 @@ func TestGoOn_forgetsPages(t *testing.T) {
 			a.held(id, 9)
 			troubles = append(troubles, trouble{
 				key:  dynamo.EndpointKey{TenantID: acme, EndpointID: id},
+				gate: endpoint.Gate{Found: true},
 				plan: circuit.Plan{Item: circuit.Item{State: circuit.Recovering, Since: time.Now()}},
 			})
 		}

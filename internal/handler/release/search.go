@@ -8,7 +8,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/circuit"
-	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/retry"
 )
@@ -162,17 +162,26 @@ func (w searcher) next(s *search, first front) ([]transfer, error) {
 		return nil, fmt.Errorf("%w: %s of %s, by its circuit, and %s",
 			errForeign, s.key.EndpointID, s.key.TenantID, item.Message.TenantID)
 	}
-	// An owner who no longer asks for the event is not sent it, whatever the circuit decides about the item.
-	verdict := s.plan.Item.Verdict(s.facts, item.Waiting(w.schedule), w.now())
-	if verdict != circuit.Drop && unsubscribed(item, s.endpoint) {
+	answer := s.admits(item, w.schedule)
+	if answer.Drops() && !s.mayBeRestored(item, answer) {
 		s.waiting.take(first)
-		return []transfer{discarded(item, delivery.ReasonUnsubscribed)}, nil
+		return []transfer{discarded(item, answer.Reason())}, nil
+	}
+	verdict := circuit.Leave
+	if answer == endpoint.Free {
+		verdict = s.plan.Item.Verdict(s.facts, item.Waiting(w.schedule), w.now())
 	}
 	if verdict == circuit.Send && !s.mayBeSent(item) {
 		return nil, nil
 	}
 	s.waiting.take(first)
 	return w.transfer(s, item, verdict), nil
+}
+
+// mayBeRestored reports whether the endpoint may be back: no life begins while it is gone, and this one began after it
+// was read. The next run decides about the item.
+func (s *search) mayBeRestored(i backlog.Item, a endpoint.Admission) bool {
+	return a == endpoint.Gone && !i.Message.Life.StartedAt.Before(s.asked)
 }
 
 // mayBeSent reports whether the quota allows one more item. A search that has used it up is over.
@@ -196,11 +205,6 @@ func (w searcher) transfer(s *search, i backlog.Item, v circuit.Verdict) []trans
 		return []transfer{{kind: kindRecovery, item: i, delay: spread(w.run, s.sent-1, s.quota)}}
 	case circuit.PutBack:
 		return []transfer{{kind: kindPutBack, item: i}}
-	case circuit.Drop:
-		if s.facts.Gone {
-			return []transfer{discarded(i, delivery.ReasonEndpointDeleted)}
-		}
-		return []transfer{discarded(i, delivery.ReasonDiscarded)}
 	case circuit.Leave:
 		// Items are in the order of their age, so a younger item than the last one discarded has none behind it.
 		s.held = s.held || i.Held

@@ -9,6 +9,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/retry"
 )
 
 // Endpoints reads endpoints with their circuits, strongly consistent (dynamo.Reader).
@@ -19,9 +20,12 @@ type Endpoints interface {
 
 // trouble is an endpoint in trouble as this run has read it, and the work that package circuit plans for it.
 type trouble struct {
-	key      dynamo.EndpointKey
-	endpoint endpoint.Endpoint
-	facts    circuit.Facts
+	key dynamo.EndpointKey
+	// gate has the circuit that is in the plan.
+	gate  endpoint.Gate
+	facts circuit.Facts
+	// asked is a moment before the endpoint was read.
+	asked time.Time
 	// plan is the work for the endpoint. The circuit in it is stored.
 	plan circuit.Plan
 }
@@ -30,11 +34,9 @@ type trouble struct {
 // circuit names the tenant: where that is not the item's tenant, the facts say nothing about the item.
 func (t trouble) owns(i backlog.Item) bool { return i.Message.TenantID == t.key.TenantID }
 
-// unsubscribed reports whether the endpoint's owner no longer asks for the event. Of an event without a readable type,
-// that is not known: then it is sent.
-func unsubscribed(i backlog.Item, e endpoint.Endpoint) bool {
-	name, err := i.Message.EventType()
-	return err == nil && e.Live() && e.Unsubscribed(name)
+// admits says whether an item may be sent to the endpoint. What waits is no probe.
+func (t trouble) admits(i backlog.Item, s retry.Schedule) endpoint.Admission {
+	return t.gate.Admits(endpoint.DeliveryOf(&i.Message, s))
 }
 
 // planner reads endpoints in trouble, and plans the work of a run for them.
@@ -83,7 +85,7 @@ func (p planner) plan(ctx context.Context, items []circuit.Item) (troubles []tro
 // planOne plans for one endpoint, and stores the change of its state that no attempt brings about. It answers with nil
 // where another writer was faster.
 func (p planner) planOne(ctx context.Context, i circuit.Item, r dynamo.Reading, asked time.Time) (*trouble, error) {
-	facts := factsOf(r, asked)
+	facts := factsOf(r.Gate)
 	plan := i.Plan(p.settings, facts, p.now())
 	if plan.Changed {
 		stored, applied, err := p.circuits.store(ctx, i, plan.Item)
@@ -92,7 +94,8 @@ func (p planner) planOne(ctx context.Context, i circuit.Item, r dynamo.Reading, 
 		}
 		plan.Item = stored
 	}
-	return &trouble{key: keyOf(i), facts: facts, plan: plan, endpoint: r.Endpoint}, nil
+	r.Circuit = plan.Item
+	return &trouble{key: keyOf(i), gate: r.Gate, facts: facts, asked: asked, plan: plan}, nil
 }
 
 func keyOf(i circuit.Item) dynamo.EndpointKey {
@@ -106,19 +109,18 @@ func keysOf(items []circuit.Item) (keys []dynamo.EndpointKey) {
 	return keys
 }
 
-// factsOf are the facts about an endpoint that its row and its tenant's row hold. They were read after the time asked.
-func factsOf(r dynamo.Reading, asked time.Time) circuit.Facts {
-	e := r.Endpoint
+// factsOf are the facts about an endpoint that its row and its tenant's row hold.
+func factsOf(g endpoint.Gate) circuit.Facts {
+	e, answer := g.Endpoint, g.AdmitsAny()
 	newest := func(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 	return circuit.Facts{
-		Gone:    !r.Found || !e.Live(),
-		GoneAt:  asked,
-		Stopped: e.StoppedBy(r.Tenant),
+		Gone:    answer == endpoint.Gone,
+		Stopped: answer.Stops(),
 		ChangedAt: newest(e.CreatedAt, e.UpdatedAt, e.DeletedAt, e.SecretRotatedAt,
-			e.Marks.ResumedAt, r.Tenant.ResumedAt),
+			e.Marks.ResumedAt, g.Tenant.ResumedAt),
 		ReleasedAt:      e.Marks.ReleasedAt,
-		DiscardedBefore: e.DiscardedBefore(r.Tenant),
-		PausedAt:        newest(e.Marks.PausedAt, r.Tenant.PausedAt),
-		ResumedAt:       newest(e.Marks.ResumedAt, r.Tenant.ResumedAt),
+		DiscardedBefore: e.DiscardedBefore(g.Tenant),
+		PausedAt:        newest(e.Marks.PausedAt, g.Tenant.PausedAt),
+		ResumedAt:       newest(e.Marks.ResumedAt, g.Tenant.ResumedAt),
 	}
 }

@@ -11,19 +11,30 @@ import (
 
 // receiver is the endpoint of dead letters. The zero receiver takes all of them.
 type receiver struct {
-	endpoint endpoint.Endpoint
+	// gate is without marks and circuit, which refuse nothing: a delivery waits for them with the others. It is nil where
+	// the endpoint was not read.
+	gate *endpoint.Gate
 
-	// Why the endpoint takes no delivery at all, "" when it takes some.
+	// Why the endpoint was not read, "" where no letter asks for it.
 	closed string
 }
 
 // refusal says why the endpoint does not receive a delivery of the type, "" when it does. The type is the body's: the
-// seal binds it to the record.
+// seal binds it to the record. A replay begins a life, so the last life ends nothing.
 func (r receiver) refusal(eventType string) string {
-	if r.closed == "" && r.endpoint.Unsubscribed(eventType) {
-		return reasonUnsubscribed
+	if r.gate == nil {
+		return r.closed
 	}
-	return r.closed
+	switch r.gate.Admits(endpoint.Delivery{EventType: []byte(eventType), Places: 1}) {
+	case endpoint.Gone:
+		return reasonEndpointDeleted
+	case endpoint.Unsubscribed:
+		return reasonUnsubscribed
+	case endpoint.DisabledByOwner:
+		return reasonEndpointDisabled
+	default:
+		return ""
+	}
 }
 
 // endpointOf is the key of a dead letter's endpoint.
@@ -40,12 +51,5 @@ func readReceiver(ctx context.Context, endpoints Endpoints, key dynamo.EndpointK
 	if err != nil {
 		return receiver{}, err
 	}
-	r := receiver{endpoint: e}
-	switch {
-	case !found || e.Status == endpoint.Deleted:
-		r.closed = reasonEndpointDeleted
-	case e.Status != endpoint.Active:
-		r.closed = reasonEndpointDisabled
-	}
-	return r, nil
+	return receiver{gate: &endpoint.Gate{Endpoint: e, Found: found}}, nil
 }

@@ -44,7 +44,7 @@ func (r Reader) Read(
 	circuits, err := asked(ctx, r.Process, "Read EndpointHealth", key, func() readings {
 		circuits := make(readings, len(keys))
 		for _, k := range keys {
-			circuits[k] = dynamo.Reading{Circuit: r.circuit(k), SlowUntil: m.Slow[k.TenantID]}
+			circuits[k] = dynamo.Reading{Gate: endpoint.Gate{Circuit: r.circuit(k)}, SlowUntil: m.Slow[k.TenantID]}
 		}
 		return circuits
 	})
@@ -75,13 +75,13 @@ func (r Reader) row(k dynamo.EndpointKey) dynamo.Reading {
 	e, found := m.Endpoints[k.EndpointID]
 	found = found && e.TenantID == k.TenantID && (r.Deleted || e.Live())
 	if found && m.broken[brokenEndpoint+k.EndpointID] || m.broken[brokenMarks+k.TenantID] {
-		return dynamo.Reading{Err: unreadable(k.EndpointID), Found: true}
+		return dynamo.Reading{Err: unreadable(k.EndpointID), Gate: endpoint.Gate{Found: true}}
 	}
 	if !found {
 		e = endpoint.Endpoint{}
 	}
-	return dynamo.Reading{
+	return dynamo.Reading{Gate: endpoint.Gate{
 		Endpoint: e, Found: found, Tenant: m.Stops[k.TenantID],
 		Circuit: circuit.Item{TenantID: k.TenantID, EndpointID: k.EndpointID},
-	}
+	}}
 }

@@ -31,9 +31,9 @@ func trouble(t testing.TB, b Backend, n int) (keys []dynamo.EndpointKey, want re
 		tenant := fmt.Sprint("tenant_", n)
 		e := create(t, b, tenant, at)
 		k := dynamo.EndpointKey{TenantID: tenant, EndpointID: e.ID}
-		reading := dynamo.Reading{
-			Endpoint: e, Found: true, CircuitRead: true, Circuit: circuit.Item{TenantID: tenant, EndpointID: e.ID},
-		}
+		reading := dynamo.Reading{CircuitRead: true, Gate: endpoint.Gate{
+			Endpoint: e, Found: true, Circuit: circuit.Item{TenantID: tenant, EndpointID: e.ID},
+		}}
 		if n%2 == 1 {
 			reading.Circuit = Circuit(e.ID, 7)
 			reading.Circuit.TenantID = tenant
@@ -75,8 +75,9 @@ var readerPromises = []Promise{
 		for _, of := range []dynamo.EndpointKey{keys[1], {TenantID: "unknown"}} {
 			k := dynamo.EndpointKey{TenantID: of.TenantID, EndpointID: "webhook_x"}
 			keys, want[k] = append(keys, k), dynamo.Reading{
-				Tenant: want[of].Tenant, SlowUntil: want[of].SlowUntil, CircuitRead: true,
-				Circuit: circuit.Item{TenantID: of.TenantID, EndpointID: "webhook_x"},
+				SlowUntil: want[of].SlowUntil, CircuitRead: true, Gate: endpoint.Gate{
+					Tenant: want[of].Tenant, Circuit: circuit.Item{TenantID: of.TenantID, EndpointID: "webhook_x"},
+				},
 			}
 		}
 		wantReadings(t, b, append(keys, keys[0]), nil, want)
@@ -104,8 +105,9 @@ var readerPromises = []Promise{
 		b.Breaker.BreakEndpoint(keys[0])
 		b.Breaker.BreakMarks(keys[1].TenantID)
 		b.Breaker.BreakCircuit(keys[2].EndpointID)
-		want[keys[0]] = dynamo.Reading{Err: endpoint.ErrUnreadable, Found: true}
-		want[keys[1]] = dynamo.Reading{Err: endpoint.ErrUnreadable, Found: true}
+		unreadable := dynamo.Reading{Err: endpoint.ErrUnreadable, Gate: endpoint.Gate{Found: true}}
+		want[keys[0]] = unreadable
+		want[keys[1]] = unreadable
 		want[keys[2]] = unread(keys[2], want[keys[2]])
 		wantReadings(t, b, keys, nil, want)
 	}},
