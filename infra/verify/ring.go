@@ -37,8 +37,12 @@ func ring(ctx context.Context, r *run) (says string, err error) {
 	if len(bells) == 0 {
 		return "", errors.New("no alarm has a topic: set AlarmTopicArn")
 	}
-	var took []string
+	var took, untried []string
 	for _, b := range bells {
+		if b.alarm == "" {
+			untried = append(untried, b.topic)
+			continue
+		}
 		if _, err := r.Bell.SetAlarmState(ctx, &cloudwatch.SetAlarmStateInput{
 			AlarmName: &b.alarm, StateValue: types.StateValueAlarm, StateReason: aws.String(rung),
 		}); err != nil {
@@ -51,16 +55,19 @@ func ring(ctx context.Context, r *run) (says string, err error) {
 		}
 		took = append(took, b.topic)
 	}
+	if len(untried) > 0 {
+		return "", notShown("no alarm of " + strings.Join(untried, " and ") + " is off and can be set off: try again later")
+	}
 	return "taken by " + strings.Join(took, " and ") + ": ask those on call whether it arrived with them", nil
 }
 
-// bell is an alarm that tells a topic.
+// bell is an alarm that tells a topic, "" where all that tell it are on or have no data yet.
 type bell struct{ alarm, topic string }
 
-// bells are one of the stack's alarms for each topic.
+// bells are one of the stack's alarms for each topic, one that is off if there is any.
 func (r *run) bells(ctx context.Context) (all []bell, err error) {
 	for pages := cloudwatch.NewDescribeAlarmsPaginator(r.Bell, &cloudwatch.DescribeAlarmsInput{
-		AlarmNamePrefix: aws.String(r.Name + "-"), StateValue: types.StateValueOk,
+		AlarmNamePrefix: aws.String(r.Name + "-"),
 	}); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -72,8 +79,13 @@ func (r *run) bells(ctx context.Context) (all []bell, err error) {
 				continue
 			}
 			topic := a.AlarmActions[0]
-			if !slices.ContainsFunc(all, func(b bell) bool { return b.topic == topic }) {
-				all = append(all, bell{name, topic})
+			n := slices.IndexFunc(all, func(b bell) bool { return b.topic == topic })
+			if n < 0 {
+				n = len(all)
+				all = append(all, bell{topic: topic})
+			}
+			if a.StateValue == types.StateValueOk && all[n].alarm == "" {
+				all[n].alarm = name
 			}
 		}
 	}

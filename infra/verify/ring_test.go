@@ -16,19 +16,25 @@ import (
 type belfry struct {
 	alarms  map[string]string // topics, by alarm
 	answers map[string]string // by topic
+	on      map[string]bool   // alarms that have gone off by themselves
 	set     map[string]bool
 }
 
 func (b belfry) DescribeAlarms(
-	context.Context, *cloudwatch.DescribeAlarmsInput, ...func(*cloudwatch.Options),
+	_ context.Context, in *cloudwatch.DescribeAlarmsInput, _ ...func(*cloudwatch.Options),
 ) (*cloudwatch.DescribeAlarmsOutput, error) {
 	out := &cloudwatch.DescribeAlarmsOutput{}
 	for name, topic := range b.alarms {
-		a := types.MetricAlarm{AlarmName: &name}
+		a := types.MetricAlarm{AlarmName: &name, StateValue: types.StateValueOk}
+		if b.on[name] {
+			a.StateValue = types.StateValueAlarm
+		}
 		if topic != "" {
 			a.AlarmActions = []string{topic}
 		}
-		out.MetricAlarms = append(out.MetricAlarms, a)
+		if in.StateValue == "" || in.StateValue == a.StateValue {
+			out.MetricAlarms = append(out.MetricAlarms, a)
+		}
 	}
 	return out, nil
 }
@@ -76,7 +82,7 @@ func TestRing_hearsWhatEachTopicGot(t *testing.T) {
 		"nothing is heard": {alarms, map[string]string{pages: "", tickets: ""}, 1, "EventsAge"},
 		"no topic":         {map[string]string{"herald-DeathsAlarm-3C": ""}, nil, 0, "AlarmTopicArn"},
 	} {
-		b := belfry{row.alarms, row.answers, map[string]bool{}}
+		b := belfry{row.alarms, row.answers, nil, map[string]bool{}}
 		r := &run{Config: Config{Name: "herald", Bell: b, Patience: 20 * time.Millisecond}}
 		_, err := ring(context.Background(), r)
 		if row.want == "" && (err != nil || len(b.set) != row.set) || row.want != "" && err == nil {
@@ -90,5 +96,22 @@ func TestRing_hearsWhatEachTopicGot(t *testing.T) {
 				t.Errorf("%s: %s is not the stack's", name, alarm)
 			}
 		}
+	}
+}
+
+// An alarm that is on cannot be set off. A topic that has no other was not tried, and that is said.
+func TestRing_namesATopicThatItCannotTry(t *testing.T) {
+	const pages, tickets = "arn:aws:sns:eu-central-1:111122223333:pages", "arn:aws:sns:eu-central-1:111122223333:tickets"
+	const took = "Successfully executed action "
+	b := belfry{
+		alarms:  map[string]string{"herald-EventsAgeAlarm-1A": pages, "herald-DeathsAlarm-3C": tickets},
+		answers: map[string]string{pages: took + pages}, on: map[string]bool{"herald-DeathsAlarm-3C": true},
+		set: map[string]bool{},
+	}
+	r := &run{Config: Config{Name: "herald", Bell: b, Patience: time.Second}}
+	says, err := ring(context.Background(), r)
+	var hidden notShown
+	if !errors.As(err, &hidden) || !strings.Contains(err.Error(), tickets) || b.set["herald-DeathsAlarm-3C"] {
+		t.Errorf("says %q, %v, set off: %v", says, err, b.set)
 	}
 }
