@@ -99,7 +99,7 @@ func tenantCeilings(p parameters) []ceiling {
 				"%s reads a second; of %d endpoints a batch of %.0f deliveries reads %.1f, and one of events %.0f units",
 				grouped(partitionReads), endpoint.MaxLive, batch, distinct(endpoint.MaxLive, batch), unitsOfRows),
 			fmt.Sprintf("%.0f events/s for all %d", perTenant, endpoint.MaxLive),
-			"its own deliveries fail as faults of ours, and are tried again",
+			"its own deliveries meet internal faults, and are tried again",
 			[]string{"DeliverFaultsAlarm", "FanoutFaultsAlarm"}, "",
 		},
 		{
@@ -188,7 +188,7 @@ func stackCeilings(p parameters) []ceiling {
 				"%s calls a second of the account, whatever the key; one for a secret or headers new to a process",
 				grouped(mostKeyCalls)),
 			grouped(mostKeyCalls) + " deliveries/s, all with such secrets",
-			"deliveries fail as faults of ours", []string{"DeliverFaultsAlarm"}, "",
+			"deliveries meet internal faults", []string{"DeliverFaultsAlarm"}, "",
 		},
 		rampCeiling(1000, batch, 1.11),
 		{
