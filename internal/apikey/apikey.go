@@ -32,16 +32,26 @@ func Scopes() []Scope { return []Scope{Read, Write} }
 
 // Key is the record of an API key. The tags name its attributes in the table ApiKeys.
 type Key struct {
-	ID          string    `dynamodbav:"key_id"` // a ULID: ids sort by time of issue
-	TenantID    string    `dynamodbav:"tenant_id"`
-	Scopes      []Scope   `dynamodbav:"scopes"`
-	Description string    `dynamodbav:"description,omitempty"`
-	Hash        []byte    `dynamodbav:"hash"` // SHA-256 of the whole text
-	CreatedAt   time.Time `dynamodbav:"created_at"`
-	RevokedAt   time.Time `dynamodbav:"revoked_at,omitempty"` // zero while the key holds
-	LastUsedAt  time.Time `dynamodbav:"last_used_at,omitempty"`
-	SpentMinute int64     `dynamodbav:"spent_minute,omitempty"` // the minute of its last request, since 1970
-	Spent       int       `dynamodbav:"spent,omitempty"`        // in that minute
+	// ID is a ULID, so that ids sort by time of issue.
+	ID string `dynamodbav:"key_id"`
+
+	TenantID    string  `dynamodbav:"tenant_id"`
+	Scopes      []Scope `dynamodbav:"scopes"`
+	Description string  `dynamodbav:"description,omitempty"`
+
+	// Hash is the SHA-256 of the whole text.
+	Hash []byte `dynamodbav:"hash"`
+
+	CreatedAt time.Time `dynamodbav:"created_at"`
+
+	// RevokedAt is zero while the key is valid.
+	RevokedAt time.Time `dynamodbav:"revoked_at,omitempty"`
+
+	LastUsedAt time.Time `dynamodbav:"last_used_at,omitempty"`
+
+	// SpentMinute is the minute of the key's last request, counted since 1970. Spent is the use in that minute.
+	SpentMinute int64 `dynamodbav:"spent_minute,omitempty"`
+	Spent       int   `dynamodbav:"spent,omitempty"`
 }
 
 // Minute is the minute, since 1970, that a time is in.

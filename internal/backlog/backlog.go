@@ -31,8 +31,12 @@ const timeFormat = "2006-01-02T15:04:05.000Z"
 // Key names one item.
 type Key struct {
 	EndpointID string
-	Shard      int    // 0–7
-	Position   string // sorts by the age of the delivery
+
+	// Shard is 0 to 7.
+	Shard int
+
+	// Position sorts the items of a shard by the age of their deliveries.
+	Position string
 }
 
 // Item is one delivery that waits.

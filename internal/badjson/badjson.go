@@ -16,12 +16,23 @@ type Kind int
 
 // The kinds of errors of json.Unmarshal.
 const (
-	Unknown       Kind = iota // not an error of package json
-	Malformed                 // it is not JSON at Offset, or ends there
-	DuplicateName             // an object has the name at Pointer twice
-	UnknownName               // the target has no member for the name at Pointer
-	WrongType                 // the value at Pointer does not fit the target
-	LoneSurrogate             // a text has half of a surrogate pair at Offset, as one that was cut in a character has
+	// Unknown is an error of another package than json.
+	Unknown Kind = iota
+
+	// Malformed is a text that is not JSON at Offset, or ends there.
+	Malformed
+
+	// DuplicateName is an object with the name at Pointer twice.
+	DuplicateName
+
+	// UnknownName is a name at Pointer without a member in the target.
+	UnknownName
+
+	// WrongType is a value at Pointer that does not fit the target.
+	WrongType
+
+	// LoneSurrogate is half of a surrogate pair at Offset, as after a cut inside a character.
+	LoneSurrogate
 )
 
 // Diagnosis is a fault and its place.

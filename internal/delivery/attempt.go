@@ -24,10 +24,15 @@ type Field struct{ Name, Value string }
 
 // Request is one POST.
 type Request struct {
-	TenantID string // the delivery's owner
-	URL      string
-	Header   []Field // in the order in which it is sent
-	Body     []byte
+	// TenantID is the owner of the delivery.
+	TenantID string
+
+	URL string
+
+	// Header is sent in this order.
+	Header []Field
+
+	Body []byte
 }
 
 // Poster sends one HTTPS POST within its own time limit. It keeps nothing of the request.
@@ -49,19 +54,30 @@ const (
 // Outcome is the result of one attempt. It changes nothing by itself: the caller stores it
 // and answers SQS.
 type Outcome struct {
-	Verdict    Verdict
-	Reason     Reason // "" when acknowledged
-	Status     int    // HTTP status, 0 for none
+	Verdict Verdict
+
+	// Reason is "" for an acknowledged delivery.
+	Reason Reason
+
+	// Status is the HTTP status of the answer; 0 if there was none.
+	Status int
+
 	RetryAfter time.Duration
 	Elapsed    time.Duration
 }
 
-// Target is where a delivery goes now: read afresh for every attempt.
+// Target is the destination of a delivery. It is read anew for every attempt.
 type Target struct {
-	URL      string
-	Signer   signature.Signer
-	Previous signature.Signer // of the secret that a rotation replaced, while it signs, too; otherwise zero
-	Headers  []Field          // the owner's own
+	URL string
+
+	// Signer signs with the endpoint's secret.
+	Signer signature.Signer
+
+	// Previous signs with the secret before the last rotation. It is zero unless that secret still signs, too.
+	Previous signature.Signer
+
+	// Headers are the owner's headers.
+	Headers []Field
 }
 
 // Sender makes attempts.

@@ -7,18 +7,27 @@ import (
 	"time"
 )
 
-// Life is the state that a delivery carries with it besides its place in the schedule. It travels as one
-// message attribute, since SQS allows only ten, and is stored with the message in Backlog. A replay
-// begins a new life. Times are exact to the millisecond; zero fields are left out.
+// Life is the state that a delivery carries with it, in addition to its place in the schedule. It travels as one
+// message attribute, since SQS allows only ten, and is stored with the message in Backlog. A replay begins a new life.
+// Times are exact to the millisecond. The encoded form leaves out zero fields.
 type Life struct {
-	StartedAt time.Time // first send of the delivery, or its replay
-	DueAt     time.Time // the schedule's time for the next attempt; zero before the first failure
-	Probe     time.Time // the claim of the probe that this message is; zero: none
-	Reason    Reason    // of the last failed attempt, or of the wait
-	Status    int       // HTTP status of the last attempt, 0 for none
+	// StartedAt is the time of the delivery's first send, or of its replay.
+	StartedAt time.Time
+
+	// DueAt is the time of the next attempt by the schedule. It is zero before the first failure.
+	DueAt time.Time
+
+	// Probe is the time at which this message was claimed as a probe. It is zero for any other message.
+	Probe time.Time
+
+	// Reason is the reason of the last failed attempt, or of the wait.
+	Reason Reason
+
+	// Status is the HTTP status of the last attempt; 0 if there was none.
+	Status int
 }
 
-// lifeVersion begins every encoded life. Any other is of a later release and unreadable here.
+// lifeVersion begins every encoded life. A life with another version was written by a later release and is unreadable.
 const lifeVersion = "v1"
 
 const (

@@ -11,9 +11,14 @@ type Queue string
 
 // The queues.
 const (
-	DeliveryQueue Queue = "delivery" // first attempts
-	RetryQueue    Queue = "retry"    // retries, with short waits as visibility timeouts
-	SlowQueue     Queue = "slow"     // everything of slow tenants, with short waits as visibility timeouts
+	// DeliveryQueue has first attempts.
+	DeliveryQueue Queue = "delivery"
+
+	// RetryQueue has retries. Short waits are visibility timeouts there.
+	RetryQueue Queue = "retry"
+
+	// SlowQueue has all deliveries of slow tenants. Short waits are visibility timeouts there.
+	SlowQueue Queue = "slow"
 )
 
 // keeps reports whether a delivery may spend a short wait on the queue.
@@ -24,32 +29,59 @@ type Way int
 
 // The ways.
 const (
-	Stay              Way = iota // on its queue, invisible until Due
-	ToRetryQueue                 // delayed until Due; from DeliveryQueue only
-	ToSlowQueue                  // at once; from DeliveryQueue and RetryQueue only
-	ToBacklog                    // until Due or, if Held, until its endpoint can take it again
-	ToDeadLetterQueue            // at once
+	// Stay leaves the delivery on its queue, invisible until Due.
+	Stay Way = iota
+
+	// ToRetryQueue sends the delivery from DeliveryQueue to RetryQueue, delayed until Due.
+	ToRetryQueue
+
+	// ToSlowQueue sends the delivery from DeliveryQueue or RetryQueue to SlowQueue, without a delay.
+	ToSlowQueue
+
+	// ToBacklog stores the delivery until Due or, if it is Held, until its endpoint takes deliveries again.
+	ToBacklog
+
+	// ToDeadLetterQueue sends the delivery to DeadLetterQueue, without a delay.
+	ToDeadLetterQueue
 )
 
 // Move is the next step of a delivery after an attempt, or instead of one. Attempts and Life are for the message or
 // item that carries it on; a message that stays on its queue keeps its own.
 type Move struct {
-	To        Way
-	Attempts  int       // places used
-	Due       time.Time // of Held: the end of its life
-	Held      bool      // waits for its endpoint, not for its schedule
-	NotBefore time.Time // the receiver's Retry-After, of ToBacklog; zero: none
-	Life      Life
+	To Way
+
+	// Attempts is the number of used places.
+	Attempts int
+
+	// Due is the time of the next attempt. For a held delivery, it is the end of the life.
+	Due time.Time
+
+	// Held says that the delivery waits for its endpoint, and not for its schedule.
+	Held bool
+
+	// NotBefore is the end of the receiver's Retry-After, for ToBacklog. It is zero without one.
+	NotBefore time.Time
+
+	Life Life
 }
 
-// Progress is a delivery in hand: its place in the schedule, and the moment.
+// Progress is a received delivery with its place in the schedule, at one moment.
 type Progress struct {
-	From     Queue
-	Place    int // retry.Schedule.Place
-	Receives int // from this queue, this one included
-	Life     Life
-	Now      time.Time // end of the attempt, or now if there was none
-	Random   float64   // uniform in [0, 1)
+	From Queue
+
+	// Place is the result of retry.Schedule.Place.
+	Place int
+
+	// Receives counts the receives from this queue, this one included.
+	Receives int
+
+	Life Life
+
+	// Now is the end of the attempt, or the current time if there was none.
+	Now time.Time
+
+	// Random is uniform in [0, 1).
+	Random float64
 }
 
 // over reports whether the life is over: the delivery ends where it would have to wait again.

@@ -26,10 +26,15 @@ type Sender struct {
 
 // Outgoing is one message to send.
 type Outgoing struct {
-	Body       string
-	Group      string // MessageGroupId: fair queues on a standard queue; "" for none
+	Body string
+
+	// Group is the MessageGroupId, which makes a standard queue fair; "" stands for none.
+	Group string
+
 	Attributes map[string]types.MessageAttributeValue
-	Delay      time.Duration // rounded up to seconds, at most 900 s
+
+	// Delay is at most 900 s, and is rounded up to whole seconds.
+	Delay time.Duration
 }
 
 // Of makes a delivery message ready to send after delay. Its group is its tenant: to

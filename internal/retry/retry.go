@@ -31,11 +31,20 @@ const (
 
 // Schedule is exponential backoff: retry n waits Base·Factor^(n-1).
 type Schedule struct {
-	Base       time.Duration // wait before the first retry; default 5 s
-	Factor     float64       // growth per retry, at least 1; default 4
-	MaxRetries int           // retries after the first attempt, 1–18; default 9
-	Long       time.Duration // waits beyond it are long; 0 is LongWait
-	MaxLife    time.Duration // a life that is older ends where it would wait again; 0 is MaxLife, 7 days
+	// Base is the wait before the first retry. The default is 5 s.
+	Base time.Duration
+
+	// Factor is the growth of the wait with each retry, at least 1. The default is 4.
+	Factor float64
+
+	// MaxRetries is the number of retries after the first attempt, 1 to 18. The default is 9.
+	MaxRetries int
+
+	// Long is the longest short wait; 0 stands for LongWait.
+	Long time.Duration
+
+	// MaxLife is the age from which a life ends instead of waiting again; 0 stands for the constant MaxLife.
+	MaxLife time.Duration
 }
 
 // Wait returns the wait before retry n (1 for the first). random is uniform in [0, 1). floor is the receiver's

@@ -7,7 +7,7 @@
 //   - [Faults]: an HTTP client before the emulator that fails, throttles, cuts off and records chosen AWS calls;
 //   - [Ask], [Read], [Refusal]: requests to the functions of operators.
 //
-// The packages beside it hold one thing each: receivers and DNS answers, friendly and hostile (receivers),
+// Its folder has packages for one thing each: receivers and DNS answers, friendly and hostile (receivers),
 // certificate authorities (pki), the emulator's process (emulator), child processes (child), the tools that make
 // installs (tools), the HTTP API's description (contract), the template (cfn), URLs as tenants write them (urls),
 // messages as Lambda passes them (sqsevent), AWS's queues and tables in memory (model), and the contract that these and

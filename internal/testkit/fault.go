@@ -47,7 +47,7 @@ func DropAnswer() Fault {
 	}
 }
 
-// FindNothing answers a Query as if no row were there, like a Query beside a row that moves.
+// FindNothing answers a Query as if no row were there, like a Query during the move of a row.
 func FindNothing() Fault {
 	return func(c Call, _ forwarder) (answer, error) {
 		return emptyAnswer(c, `{"Items":[],"Count":0,"ScannedCount":0}`), nil
@@ -84,7 +84,7 @@ func Unprocessed(done int) Fault {
 }
 
 // splitTables cuts the items of a batch request after the first done of them.
-// A write lists its items plainly; a read has them under Keys, beside options that belong to both halves.
+// A write lists its items plainly. A read has them under Keys, together with options that belong to both halves.
 func splitTables(tables map[string]any, done int) (performed, left map[string]any) {
 	performed, left = map[string]any{}, map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(tables)) {

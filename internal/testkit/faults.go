@@ -54,7 +54,7 @@ type answer struct {
 // NewFaults puts itself in front of the emulator of cfg, as [Moto] gives it.
 func NewFaults(cfg aws.Config) *Faults { return &Faults{cfg: cfg} }
 
-// Config returns a configuration whose calls meet the rules. Its clients retry as the SDK does by default.
+// Config returns a configuration for calls that meet the rules. Its clients retry as the SDK does by default.
 func (f *Faults) Config() aws.Config {
 	cfg := f.cfg.Copy()
 	cfg.HTTPClient = f

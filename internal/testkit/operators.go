@@ -13,7 +13,7 @@ import (
 // Internal is the error of an operator function where the fault is Herald's.
 const Internal = "internal error: see the function's log under this request id"
 
-// Ask makes ann's request to an operator function, with these fields beside action and operator. It returns the answer
+// Ask makes ann's request to an operator function, with these fields next to action and operator. It returns the answer
 // or the error's text.
 func Ask(t testing.TB, f lambda.Handler, action, fields string) string {
 	t.Helper()

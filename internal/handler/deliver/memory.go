@@ -13,13 +13,21 @@ import (
 // memory is a process's memory between batches. The zero memory is empty. Forgetting costs a write, or a POST to an
 // endpoint in trouble.
 type memory struct {
-	circuits  recent.Memory[dynamo.EndpointKey, recalled]  // of endpoints in trouble, as read last
-	quiet     recent.Memory[dynamo.EndpointKey, time.Time] // last read of the ones without circuit and slow_until
-	slowUntil recent.Memory[string, time.Time]             // of tenants, as this process wrote it
-	accounts  accounts
-	mu        sync.Mutex // of wrote, which counts, and of before
-	wrote     recent.Memory[dynamo.EndpointKey, wrote]
-	before    map[delivery.Queue]before
+	// circuits has the last readings of endpoints in trouble.
+	circuits recent.Memory[dynamo.EndpointKey, recalled]
+
+	// quiet has the times of the last reads of endpoints without circuit and slow_until.
+	quiet recent.Memory[dynamo.EndpointKey, time.Time]
+
+	// slowUntil has the slow_until of tenants that this process wrote.
+	slowUntil recent.Memory[string, time.Time]
+
+	accounts accounts
+
+	// mu guards the steps of a change of wrote, and before.
+	mu     sync.Mutex
+	wrote  recent.Memory[dynamo.EndpointKey, wrote]
+	before map[delivery.Queue]before
 }
 
 // wrote is when a process last tried to write a circuit, and the attempts that no write has counted yet.

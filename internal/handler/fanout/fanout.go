@@ -73,13 +73,24 @@ type task struct {
 	record events.SQSMessage
 	event  event.Event
 	bad    *event.Invalid
-	sends  int   // deliveries made of it
-	reused bool  // an event of another content had its id before
-	err    error // an internal fault: the message is received again
 
-	mismatch  string // of its data with its schema, where that is only reported
-	unchecked bool   // it is delivered, and its data was not checked: that would have taken too long
-	later     bool   // its data is checked when the others are sent
+	// sends is the number of deliveries of the event.
+	sends int
+
+	// reused says that an event with another content had the same id before.
+	reused bool
+
+	// err is an internal error. The message is received again.
+	err error
+
+	// mismatch describes data that does not match its schema, if mismatches are only reported.
+	mismatch string
+
+	// unchecked says that the event is delivered without a check of its data, which would have taken too long.
+	unchecked bool
+
+	// later says that the data is checked after the other events were sent.
+	later bool
 }
 
 // Process handles the records of one invocation. It returns the ids of the messages that go back to the queue.

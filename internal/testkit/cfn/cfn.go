@@ -1,7 +1,7 @@
 // Package cfn reads CloudFormation templates for tests and tools.
 //
-// It promises what encoding/json would read from the long form of intrinsic functions, except that all scalars but
-// booleans are text. It evaluates conditions alone. It is for tests and is not part of the service.
+// It promises the values that encoding/json would read from the long form of intrinsic functions, except that all
+// scalars but booleans are text. It evaluates conditions only. It is for tests and is not part of the service.
 package cfn
 
 import (
@@ -76,7 +76,7 @@ func At(from Object, path ...string) Object {
 	return from
 }
 
-// List is a list, or one element that stands for a list of its own.
+// List is a list, or one element that stands for a list of one.
 func List(v any) []any {
 	if s, ok := v.([]any); ok {
 		return s

@@ -1,7 +1,7 @@
 // Package child starts processes that cannot outlive the program: the emulator and the functions for tests, local
 // stack, demonstration and benchmark.
 //
-// Each child leads a process group of its own, so that a Ctrl-C in the terminal reaches the program
+// Each child leads a new process group, so that a Ctrl-C in the terminal reaches the program
 // only. It promises that Kill ends the whole group while its leader runs (once a leader has ended by
 // itself, the group's id may be another's) and that, on Linux, the kernel ends a child when the
 // program ends, however it ends. Elsewhere only the child itself can notice that: to let it, give
@@ -30,7 +30,7 @@ type Process struct {
 	err  error
 }
 
-// Start starts cmd, whose SysProcAttr it sets. The kernel kills the child if the program dies. Start waits for the
+// Start sets cmd's SysProcAttr and starts cmd. The kernel kills the child if the program dies. Start waits for the
 // child from the first moment, so cmd must not have a StdoutPipe or StderrPipe, which Wait closes: to read the
 // child's output, give it an os.Pipe or a writer of your own.
 func Start(cmd *exec.Cmd) (*Process, error) {
@@ -46,8 +46,8 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// StartTelling is Start for a child whose first line of output tells something, as where it listens. It waits for that
-// line, for so long at most; what follows goes to rest. A child that tells nothing is killed.
+// StartTelling is Start for a child that tells something in its first line of output, such as its address. It waits for
+// that line, at most until the limit. Later lines go to rest. A child that tells nothing is killed.
 func StartTelling(ctx context.Context, cmd *exec.Cmd, limit time.Duration, rest io.Writer) (*Process, string, error) {
 	out, in, err := os.Pipe()
 	if err != nil {

@@ -55,7 +55,7 @@ func (b BacklogTable) ReadShard(
 	})
 }
 
-// Due returns a page of what the index knows to be due, the earliest first.
+// Due returns a page of the due items in the index, the earliest first.
 func (b BacklogTable) Due(
 	ctx context.Context, shard int, until time.Time, limit int, cursor string,
 ) (due []dynamo.Due, next string, err error) {

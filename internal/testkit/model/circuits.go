@@ -85,7 +85,7 @@ func (c Circuits) Hold(ctx context.Context, key dynamo.EndpointKey, until, now t
 	})
 }
 
-// Clear ends a lease that nobody has prolonged; of one that has ended already, it is no refusal.
+// Clear ends a lease, unless it was prolonged. A lease that has ended already is no refusal.
 func (c Circuits) Clear(ctx context.Context, i circuit.Item) (applied bool, err error) {
 	cleared := func(now circuit.Item) bool { return now.HeldUntil.IsZero() && now.Version == i.Version }
 	return c.end(ctx, i, cleared, func(now circuit.Item) circuit.Item {
@@ -94,7 +94,7 @@ func (c Circuits) Clear(ctx context.Context, i circuit.Item) (applied bool, err 
 	})
 }
 
-// Remove deletes an item that nobody has changed; of one that is gone, it is no refusal.
+// Remove deletes an item, unless it has changed. A missing item is no refusal.
 func (c Circuits) Remove(ctx context.Context, i circuit.Item) (applied bool, err error) {
 	gone := func(now circuit.Item) bool { return now.Version == 0 }
 	return c.end(ctx, i, gone, func(circuit.Item) circuit.Item { return circuit.Item{} })

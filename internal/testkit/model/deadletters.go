@@ -158,7 +158,7 @@ func (d DeadLetters) List(
 	return got.page, got.next, nil
 }
 
-// selection is what an index finds of a selector, and what a filter leaves of that.
+// selection is the records that an index finds for a selector, and those that a filter leaves of them.
 func selection(s job.Selector) (in, selected func(deadletter.Record) bool, err error) {
 	if s.EndpointID == "" && s.TenantID == "" && s.Status == "" {
 		return nil, nil, dynamo.ErrSelector

@@ -57,7 +57,7 @@ func bare(e endpoint.Endpoint) endpoint.Endpoint {
 
 func unreadable(id string) error { return fmt.Errorf("%s: %w", id, endpoint.ErrUnreadable) }
 
-// List returns a tenant's rows by id, the deleted ones too. One that cannot be read is an error beside the others.
+// List returns a tenant's rows by id, the deleted ones too. If a row is unreadable, it returns an error and the others.
 func (r Endpoints) List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
 	return r.those(ctx, tenantID, func(endpoint.Endpoint) bool { return true })
 }

@@ -19,7 +19,7 @@ type paged[T any] struct {
 	err  error
 }
 
-// behindKey begins a cursor, which ends with what it is behind.
+// behindKey begins a cursor, which ends with the key that the page ended at.
 const behindKey = "behind "
 
 // cut is a page of a sorted list. As in DynamoDB, a page that is full has another behind it, which may be empty.

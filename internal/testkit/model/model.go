@@ -2,11 +2,11 @@
 // show them, and Lambda's event source mappings. Tests of handlers stand on it, and so do the simulation and the tests
 // of the invariants, in fake time (testing/synctest).
 //
-// It promises what AWS documents where that can do harm: delays and visibility timeouts in whole seconds, receive
-// counts, redrive, the limit of messages in flight, at-least-once delivery, eventually consistent reads and indexes,
-// conditional writes, and the end of a process at its function's timeout. Every call can be refused, done in part,
-// lost, late, stalled or cut short by a crash. It leaves out details that would add nothing but noise: receives from
-// some of the servers only, and SQS's retention. It imports no handler.
+// It promises the documented behaviour of AWS that can do harm: delays and visibility timeouts in whole seconds,
+// receive counts, redrive, the limit of messages in flight, at-least-once delivery, eventually consistent reads and
+// indexes, conditional writes, and the end of a process at its function's timeout. Every call can be refused, done in
+// part, lost, late, stalled or cut short by a crash. It leaves out details that would add nothing but noise: receives
+// from some of the servers only, and SQS's retention. It imports no handler.
 package model
 
 import (
@@ -40,7 +40,7 @@ const (
 	Lateness         = 45 * time.Second // of effects after the caller has given up
 )
 
-// Life tells deliveries apart: one whose replay changed on its way is another, and nowhere.
+// Life tells deliveries apart. A delivery with another replay is another delivery, and is nowhere.
 type Life struct {
 	ID     string
 	Replay int

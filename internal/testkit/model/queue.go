@@ -45,7 +45,7 @@ type message struct {
 	flying   bool
 }
 
-// entry is a message that is visible from then on, unless it has changed meanwhile.
+// entry is a message that becomes visible at a time, unless it changes before.
 type entry struct {
 	*message
 

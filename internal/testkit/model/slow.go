@@ -42,7 +42,7 @@ func (c Circuits) SlowUntil(ctx context.Context, tenantIDs []string) (map[string
 	})
 }
 
-// ForgetSlow removes a tenant's number that nobody has moved.
+// ForgetSlow removes a tenant's number, unless it has been moved.
 func (c Circuits) ForgetSlow(ctx context.Context, tenantID string, until time.Time) error {
 	return c.one(ctx, "Charge", tenantID, func() {
 		if c.model.Slow[tenantID].Equal(until) {

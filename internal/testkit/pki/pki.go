@@ -1,8 +1,8 @@
 // Package pki makes certificate authorities and server certificates for this machine: for the
 // receivers of tests, local stack, demonstration and benchmark.
 //
-// It promises certificates that are valid by all of the standard library's rules, and authorities that
-// nobody trusts unless told to. An authority's key is never written to a file.
+// It promises certificates that are valid by all of the standard library's rules, and authorities that no client trusts
+// unless told to. An authority's key is never written to a file.
 package pki
 
 import (

@@ -1,7 +1,6 @@
-// Package receivers is the other side of a delivery: TLS receivers with a certificate authority
-// of their own, a DNS server whose answers a test writes, and the hostile receivers that the
-// outbound client has to survive ([Hostile]), each with the outcome, the reason, the time and the
-// memory it may cost.
+// Package receivers is the other side of a delivery: TLS receivers with their certificate authority, a DNS server with
+// answers by the test, and the hostile receivers that the outbound client has to survive ([Hostile]). Each of these has
+// the outcome, the reason, the time and the memory that it may cost.
 //
 // It promises that everything listens on loopback only and ends with the test.
 // It is imported by tests and by nothing else, and knows nothing of the client it is used against.
@@ -30,7 +29,7 @@ type CA struct{ *pki.CA }
 // localhost and [Host].
 type Leaf = pki.Leaf
 
-// NewCA makes an authority that nobody but the test trusts.
+// NewCA makes an authority that only the test trusts.
 func NewCA(t testing.TB) *CA {
 	t.Helper()
 	ca, err := pki.New("Herald test authority")

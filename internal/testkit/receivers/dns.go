@@ -14,7 +14,7 @@ import (
 // counted apart; of them, the family asked for is sent. None at all means that the name does not exist.
 type Answer func(name string, nth int) []netip.Addr
 
-// DNS starts a DNS server on loopback and returns a resolver that asks nobody else.
+// DNS starts a DNS server on loopback and returns a resolver that asks no other server.
 func DNS(t testing.TB, answer Answer) *net.Resolver {
 	t.Helper()
 	socket, err := net.ListenPacket("udp", "127.0.0.1:0")

@@ -13,7 +13,7 @@ type End int
 const (
 	// Promptly is without waiting for any limit of the client's.
 	Promptly End = iota
-	// ByDrain is as soon as the client gives up on a response body whose status it already has.
+	// ByDrain is as soon as the client has a status and gives up on the body behind it.
 	ByDrain
 	// ByConnect is when the client's deadline over connecting, or over the TLS handshake, runs out.
 	ByConnect
@@ -67,7 +67,7 @@ func one(name string, want Outcome, ends End, start func(t testing.TB, ca *CA) T
 
 func none(reason string) Outcome { return Outcome{Reason: reason} }
 
-// answering is the start of a case of a valid certificate and a handler of connections whose request has been read.
+// answering is the start of a case with a valid certificate. The handler gets connections after their request was read.
 func answering(handle func(*conn)) func(t testing.TB, ca *CA) Target {
 	return func(t testing.TB, ca *CA) Target {
 		t.Helper()

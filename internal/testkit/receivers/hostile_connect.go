@@ -172,8 +172,8 @@ func late(t testing.TB, ca *CA) Target {
 	})
 }
 
-// certified is the start of a case whose receiver answers 200 if the handshake succeeds. Where it must not, that gives
-// the client away.
+// certified is the start of a case with a receiver that answers 200 if the handshake succeeds. Where the handshake must
+// not succeed, a 200 gives the client away.
 func certified(config func(t testing.TB, ca *CA) *tls.Config) func(t testing.TB, ca *CA) Target {
 	return func(t testing.TB, ca *CA) Target {
 		t.Helper()

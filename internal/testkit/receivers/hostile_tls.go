@@ -79,7 +79,7 @@ var (
 	keyUpdate    = []byte{24, 0, 0, 1, 1}
 )
 
-// sealing is the start of a case that reads a request and goes on with records of its own making.
+// sealing is the start of a case that reads a request and goes on with records that it makes itself.
 func sealing(version uint16, handle func(*sealer)) func(t testing.TB, ca *CA) Target {
 	return func(t testing.TB, ca *CA) Target {
 		t.Helper()

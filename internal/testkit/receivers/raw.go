@@ -109,7 +109,7 @@ func serveRaw(t testing.TB, ca *CA, config *tls.Config, handle func(*conn)) Targ
 	return serveOn(t, ca, config, func(c net.Conn) *cork { return &cork{Conn: c} }, handle)
 }
 
-// serveOn is serveRaw with sockets of its own kind.
+// serveOn is serveRaw with another kind of sockets.
 func serveOn(t testing.TB, ca *CA, config *tls.Config, socket func(net.Conn) *cork, handle func(*conn)) Target {
 	t.Helper()
 	if config == nil {
@@ -142,7 +142,7 @@ func (c counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// serveTCP listens on addr and gives every connection to handle in a goroutine of its own.
+// serveTCP listens on addr and gives every connection to handle in a new goroutine.
 // When the test is over the listener and all connections are closed and every handle awaited.
 func serveTCP(t testing.TB, addr string, handle func(c net.Conn, ended <-chan struct{})) string {
 	t.Helper()

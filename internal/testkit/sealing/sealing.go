@@ -1,5 +1,5 @@
-// Package sealing is KMS in memory: what it encrypts opens under the same encryption context alone, and shows what it
-// holds. It is for tests and is not part of the service.
+// Package sealing is KMS in memory. A ciphertext opens under its encryption context only, and shows its plaintext. The
+// package is for tests and is not part of the service.
 package sealing
 
 import (

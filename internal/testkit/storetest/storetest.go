@@ -1,10 +1,10 @@
 // Package storetest is the contract of Herald's stores: for each store the promises that the handlers stand on, as
 // tests that take any backend.
 //
-// It promises that a backend which passes behaves, call by call, as the tables in DynamoDB do: what replaces what, what
-// only grows, what a lost answer means, the order and the pages of lists, and rows that cannot be read. Package model
-// passes it, and package dynamo on each engine. It never looks behind a store: what only DynamoDB has, such as the
-// number of calls, consistent reads and unprocessed rests, is tested there.
+// It promises that a passing backend behaves, call by call, like the tables in DynamoDB: which write replaces which,
+// which values only grow, how a lost answer is treated, the order and the pages of lists, and unreadable rows. Package
+// model passes it, and package dynamo on each engine. It never looks behind a store. The tests of package dynamo cover
+// the rest, such as the number of calls, consistent reads and unprocessed rests.
 package storetest
 
 import (
@@ -74,8 +74,8 @@ func Run(t *testing.T, open func(t *testing.T) Backend) {
 // at is a moment as the tables keep it: to the millisecond.
 var at = time.Date(2026, 2, 3, 4, 5, 6, 789e6, time.UTC)
 
-// again makes a write whose answer is lost, and then once more: the second must be answered as the first would have
-// been.
+// again makes a write and loses its answer, and then makes it once more. The second answer must be the one that the
+// first write would have got.
 func again(t testing.TB, b Backend, write func() error) {
 	t.Helper()
 	b.Unheard(func() {

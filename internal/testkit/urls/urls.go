@@ -48,8 +48,8 @@ func Table(t testing.TB) (rows []Row) {
 	return rows
 }
 
-// pieces are what paths and queries are made of: characters that stand for themselves, that have to be escaped and that
-// must not be decoded, and what others clean up.
+// pieces are the parts of paths and queries: characters that stand for themselves, that have to be escaped and that
+// must not be decoded, and forms that other programs clean up.
 var pieces = []string{
 	"a", "Z", "0", "-", ".", "_", "~", "!", "$", "'", "(", ")", "*", "+", ",", ";", ":", "@",
 	"..", "hooks", "//", "/./", "/../",
