@@ -17,7 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// verifierOf is the published verifier, by the keys that the local stack answers to whoever asks.
+// verifierOf is the published verifier. It gets its keys from the local stack, which answers every caller.
 func verifierOf(c *client.Client, id string) *jwks.Verifier {
 	return &jwks.Verifier{URL: keysOf(c, id), Pause: time.Millisecond}
 }

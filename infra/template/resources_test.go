@@ -139,7 +139,8 @@ func TestMappingsLoseNothing(t *testing.T) {
 	}
 }
 
-// A flood of the route without a key takes little of what tenants may use, and no other route has less than the rest.
+// A flood of the route without a key takes little of the API's rate from tenants. No other route gets less than the
+// rest.
 func TestTheOpenRouteHasAThrottleOfItsOwn(t *testing.T) {
 	tpl := load(t)
 	api := tpl.Resources["HttpApi"].Properties

@@ -33,7 +33,7 @@ func of(name string, apply func(d *endpoint.Delivery), answer endpoint.Admission
 	return circumstance{name, func(_ *endpoint.Gate, d *endpoint.Delivery) { apply(d) }, answer}
 }
 
-// typed is a delivery's type, beside the types that its endpoint selects.
+// typed gives a delivery its type, and its endpoint the selected types.
 func typed(name, eventType string, answer endpoint.Admission, selected ...string) circumstance {
 	return circumstance{name, func(g *endpoint.Gate, d *endpoint.Delivery) {
 		g.Endpoint.Events = selected
@@ -135,8 +135,8 @@ func combinations(kinds ...[]circumstance) [][]circumstance {
 	return all
 }
 
-// asked applies circumstances, and says what they are. The last of their answers in the order of the answers is the
-// strongest.
+// asked applies circumstances, and returns their names. strongest is the last of their answers in the order of the
+// answers.
 func asked(some []circumstance) (g endpoint.Gate, d endpoint.Delivery, names string, strongest endpoint.Admission) {
 	d = endpoint.Delivery{StartedAt: began, Places: 10}
 	for _, c := range some {

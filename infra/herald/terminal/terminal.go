@@ -98,8 +98,8 @@ func (t *Terminal) read(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(from, maxFile+1)) //nolint:wrapcheck // likewise
 }
 
-// WriteNew writes a file that only its owner may read. It never writes to a file, or through a link, that exists: what
-// stands there may be read by others, or be the only copy.
+// WriteNew writes a file that only its owner may read. It never writes to a file that exists, nor through a link.
+// Others might be able to read such a file, or it might be the only copy.
 func (t *Terminal) WriteNew(path string, content []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the path is the caller's own
 	if errors.Is(err, os.ErrExist) {

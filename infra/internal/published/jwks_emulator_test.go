@@ -23,7 +23,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/child"
 )
 
-// keyServer is what Herald answers at jwks.json.
+// keyServer answers jwks.json as Herald does.
 type keyServer struct {
 	mu    sync.Mutex
 	keys  []signature.JWK // nil: it is down
@@ -189,7 +189,7 @@ func TestVerifiersByPublicKeys(t *testing.T) {
 	}
 }
 
-// refusesForgeries sends what is not genuine. A flood of it has the verifier ask for keys once in a pause.
+// refusesForgeries sends forged deliveries. In a flood of them, the verifier asks for keys once in a pause.
 func (v verifier) refusesForgeries(t *testing.T, own, theirs signature.Signer) {
 	t.Helper()
 	began, asked := time.Now(), v.keys.count()

@@ -110,8 +110,8 @@ func TestRun_ofALifeThatIsOver(t *testing.T) {
 	})
 }
 
-// A delivery whose last place has failed waits in Backlog where DeadLetterQueue refused it. It becomes a dead letter
-// unless it is not wanted any more, and whatever else is true of its endpoint.
+// After its last place, a delivery that DeadLetterQueue refused waits in Backlog. It becomes a dead letter in any state
+// of its endpoint, unless it is no longer wanted.
 func TestRun_ofAScheduleThatIsOver(t *testing.T) {
 	type end struct{ Dead, Record delivery.Reason }
 	died := end{Dead: delivery.ReasonHTTP5xx}

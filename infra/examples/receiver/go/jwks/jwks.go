@@ -1,5 +1,5 @@
-// Package jwks verifies Herald's deliveries by the public keys of an endpoint, with the standard library only. Whoever
-// verifies needs no secret.
+// Package jwks verifies Herald's deliveries by the public keys of an endpoint, with the standard library only.
+// A verifier needs no secret.
 package jwks
 
 import (
