@@ -13,7 +13,7 @@ import (
 type badDay struct {
 	what, answer string   // AWS's, as deploy.md has it
 	commands     string   // that AWS refuses
-	held         []string // tests of deploy.md's claim, for an engine that does not refuse
+	held         []string // tests of the template's part in it, where the engine takes it
 }
 
 const probeRole = "arn:aws:iam::000000000000:role/probe"
@@ -89,7 +89,7 @@ func meet(ctx context.Context, e *engine, folder string, days []badDay, log io.W
 func (d badDay) verdict(printed string, refused bool) (string, error) {
 	switch {
 	case !refused:
-		return fmt.Sprintf("not shown, as the engine takes it, and AWS answers %s: %s; held by %s",
+		return fmt.Sprintf("not shown, as the engine takes it, and AWS answers %s: %s; see %s",
 			d.answer, d.what, strings.Join(d.held, " and ")), nil
 	case strings.Contains(printed, d.answer):
 		return fmt.Sprintf("%s is refused with %s, as deploy.md says", d.what, d.answer), nil

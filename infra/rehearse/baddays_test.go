@@ -33,11 +33,11 @@ func TestBadDays_areDeploysAndHeldByTests(t *testing.T) {
 			t.Errorf("deploy.md does not say that %s is answered %s", d.what, d.answer)
 		}
 		if len(d.held) == 0 {
-			t.Errorf("no test holds what deploy.md says of %s", d.what)
+			t.Errorf("no test is named for %s", d.what)
 		}
 		for _, name := range d.held {
 			if !strings.Contains(tests.String(), "\nfunc "+name+"(") {
-				t.Errorf("no test is %s, which holds what deploy.md says of %s", name, d.what)
+				t.Errorf("no test is %s, which is named for %s", name, d.what)
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func TestVerdict(t *testing.T) {
 	}
 	for printed, want := range map[string]verdict{
 		"ok": {
-			"not shown, as the engine takes it, and AWS answers Invalid region: a bad day; held by TestA and TestB", false,
+			"not shown, as the engine takes it, and AWS answers Invalid region: a bad day; see TestA and TestB", false,
 		},
 		"An error occurred (ValidationError): Invalid region us-east-1": {
 			"a bad day is refused with Invalid region, as deploy.md says", false,
@@ -77,7 +77,7 @@ func TestMeet_tellsOfEachDayAndEndsWithTheFirstFault(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "three") || !strings.Contains(err.Error(), "broken") {
 		t.Errorf("it ends with %v", err)
 	}
-	want := "rehearse: not shown, as the engine takes it, and AWS answers Refused: one; held by \n" +
+	want := "rehearse: not shown, as the engine takes it, and AWS answers Refused: one; see \n" +
 		"rehearse: two is refused with Refused, as deploy.md says\n"
 	if diff := cmp.Diff(want, log.String()); diff != "" {
 		t.Errorf("it tells (-want +got):\n%s", diff)
