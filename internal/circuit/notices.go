@@ -104,30 +104,3 @@ func (s Spell) lasts() bool { return !s.At.IsZero() && s.EndedAt.IsZero() }
 
 // InTrouble reports whether the item serves more than notices.
 func (i Item) InTrouble() bool { return i.State != None || !i.HeldUntil.IsZero() }
-
-// remembers reports whether a notice is still to be sent, or must not be sent again.
-func (i Item) remembers(s Settings, now time.Time) bool {
-	death := !i.Death.At.IsZero() && (!i.Death.Told || now.Sub(i.Death.At) < DeadLetterEvery)
-	return s.Notices && (death || !i.Outage.At.IsZero() || !i.Pause.At.IsZero())
-}
-
-// last is the end of an item that nothing but notices may need.
-func (i Item) last(s Settings, f Facts, now time.Time) End {
-	switch {
-	case f.Gone || !i.remembers(s, now):
-		return Remove
-	case i.Outage.lasts() && !f.Stopped:
-		return Settle // the owner hears of its end
-	case !i.HeldUntil.IsZero():
-		return Clear
-	}
-	return Keep
-}
-
-// ended notes the end of an outage.
-func (i Item) ended(now time.Time) Item {
-	if !i.Outage.At.IsZero() {
-		i.Outage.EndedAt = now
-	}
-	return i
-}

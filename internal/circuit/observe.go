@@ -129,8 +129,9 @@ func (s Settings) opens(i Item, now time.Time) bool {
 		i.Failures >= s.Failures && len(i.Deliveries) >= s.Deliveries && lasted >= s.Span
 }
 
-// idle reports whether a failure of a delivery that is known already changes nothing: too few deliveries
-// have failed to open the circuit, and with one failure of each that is missing there will be enough.
+// idle reports whether a failure need not be stored. The circuit opens after so many failures of so many deliveries. As
+// long as too few deliveries have failed, another failure of the same ones decides nothing, if the failures already
+// suffice once each missing delivery has failed, too.
 func (s Settings) idle(i, next Item) bool {
 	missing := s.Deliveries - len(i.Deliveries)
 	return missing > 0 && len(next.Deliveries) == len(i.Deliveries) && i.Failures+missing >= s.Failures

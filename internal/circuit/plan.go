@@ -83,54 +83,6 @@ func (i Item) Found(s Settings, f Facts, now time.Time) (next Item, begins bool)
 	return i.recover(now).changed(now), true
 }
 
-// End is the write that ends a run for an endpoint with nothing held.
-type End int
-
-// The ends.
-const (
-	Keep   End = iota // the item as it is
-	Settle            // the state none: the recovery has emptied, or an outage with notices is over
-	Clear             // remove the lease: only the state keeps the item
-	Remove            // remove the item
-)
-
-// Empty returns the end of a run that found nothing held for the endpoint and nothing left of its recovery. searched
-// is the moment before the first strongly consistent read of its eight shards; zero: no search was needed, because
-// there is no lease.
-func (i Item) Empty(s Settings, f Facts, searched, now time.Time) End {
-	ended := i.HeldUntil.IsZero() || !searched.IsZero() && i.HeldUntil.Before(searched)
-	switch {
-	case i.State == Recovering && !f.Gone:
-		return Settle
-	case !ended:
-		return Keep
-	case i.over(s, f, now):
-		return i.last(s, f, now)
-	case !i.HeldUntil.IsZero():
-		return Clear
-	}
-	return Keep
-}
-
-// Settled is the item after a recovery has emptied.
-func (i Item) Settled(now time.Time) Item { return i.enter(None, now).ended(now).changed(now) }
-
-// over reports whether nothing but the item's lease is worth keeping.
-func (i Item) over(s Settings, f Facts, now time.Time) bool {
-	if f.Gone {
-		return true
-	}
-	if now.Sub(i.RecoveredAt) < s.RecoverOnce {
-		return false
-	}
-	return i.State == None || i.State != Recovering && i.forgotten(s, now)
-}
-
-// forgotten reports whether nothing has failed for long.
-func (i Item) forgotten(s Settings, now time.Time) bool {
-	return now.Sub(latest(i.Last.At, i.Since)) >= s.Forget
-}
-
 // MayHold reports whether a batch that has read the item may put deliveries into Backlog as held. If
 // not, it first stores a lease until NewLease.
 func (i Item) MayHold(s Settings, now time.Time) bool {
