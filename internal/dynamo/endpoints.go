@@ -49,7 +49,7 @@ type Fields string
 const (
 	Keys     Fields = "tenant_id, endpoint_id"
 	Deciding        = Keys + ", #status, events, created_at, updated_at, deleted_at, secret_rotated_at"
-	Named           = Deciding + ", #url, description"
+	Named           = Deciding + ", #url, description, previous_until"
 )
 
 // Only returns the store with these fields for Get and List.

@@ -31,6 +31,9 @@ type Endpoint struct {
 	DeletedAt       time.Time `json:"deleted_at"`
 	SecretRotatedAt time.Time `json:"secret_rotated_at"`
 
+	// The secret before the last rotation signs, too, until then. Null where it does not, and where it no longer does.
+	PreviousSecretUntil time.Time `json:"previous_secret_until"`
+
 	// An operator has paused all endpoints of the tenant.
 	TenantPaused bool    `json:"tenant_paused"`
 	Health       Health  `json:"health"`
@@ -74,8 +77,9 @@ func (v endpointView) show(ctx context.Context, call *operator.Call, req endpoin
 		TenantID: e.TenantID, EndpointID: e.ID, URL: shownURL(e.URL, req.ShowPath), Description: e.Description,
 		Status: e.Status, Events: e.Events,
 		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, DeletedAt: e.DeletedAt,
-		SecretRotatedAt: e.SecretRotatedAt, TenantPaused: found.Tenant.Paused(),
-		Health: v.health.show(found, waiting), Waiting: v.health.waiting(waiting),
+		SecretRotatedAt: e.SecretRotatedAt, PreviousSecretUntil: ahead(e.PreviousUntil, call.Now),
+		TenantPaused: found.Tenant.Paused(),
+		Health:       v.health.show(found, waiting), Waiting: v.health.waiting(waiting),
 	}, nil
 }
 
@@ -91,4 +95,12 @@ func shownURL(text string, path bool) string {
 		shown.Path, shown.RawPath = u.Path, u.RawPath
 	}
 	return shown.String()
+}
+
+// ahead returns a time that is still to come, and otherwise none.
+func ahead(t, now time.Time) time.Time {
+	if t.After(now) {
+		return t
+	}
+	return time.Time{}
 }

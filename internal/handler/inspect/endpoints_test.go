@@ -274,6 +274,20 @@ func TestHandler_endpoints_hasHealthyOnesOfATenantOrOnRequest(t *testing.T) {
 	}
 }
 
+// A secret before the last rotation is shown for as long as it signs.
+func TestHandler_endpoint_showsUntilWhenASecretBeforeSigns(t *testing.T) {
+	inAccount(t, func(a *account) {
+		until := time.Now().UTC().Add(time.Hour).Truncate(time.Millisecond)
+		for stored, want := range map[time.Time]time.Time{until: until, until.Add(-2 * time.Hour): {}, {}: {}} {
+			a.putEndpoints(endpoint.Endpoint{ID: "webhook_1", TenantID: "acme", Status: endpoint.Active, PreviousUntil: stored})
+			got := read[Endpoint](a, "endpoint", `"endpoint_id":"webhook_1","tenant_id":"acme"`).PreviousSecretUntil
+			if !got.Equal(want) {
+				t.Errorf("stored until %s, shown %s, want %s", stored, got, want)
+			}
+		}
+	})
+}
+
 func TestHandler_endpoint_isHealthyWithoutAnItem(t *testing.T) {
 	inAccount(t, func(a *account) {
 		a.putEndpoints(endpoint.Endpoint{
