@@ -238,7 +238,7 @@ func (w *world) tally(e *ending) {
 }
 
 // release finds nothing that waits for a deleted endpoint. It is restored before release says so, and a batch
-// holds under the item that is still there: release finds that all the same.
+// holds under the item that is still there: release still finds that.
 func TestBadDays_aBatchHoldsForARestoredEndpoint(t *testing.T) {
 	t.Parallel()
 	for name, given := range map[string]func(w *world){
@@ -287,7 +287,7 @@ func (w *walker) only(names ...string) func(*call) verdict {
 }
 
 // A batch that began under a pause holds when the pause is over and release has found nothing that waits:
-// release finds it all the same, be it late.
+// release still finds it, be it late.
 func TestBadDays_aBatchHoldsBehindThePause(t *testing.T) {
 	t.Parallel()
 	for _, v := range []verdict{model.Done, model.Late, model.StalledBut, model.CrashedBut} {

@@ -115,7 +115,7 @@ func hashOf(all ...string) uint64 {
 	return h.Sum64()
 }
 
-// invoke runs an invocation in a process of its own. What it asks for before its first call that has to
+// invoke runs an invocation in its own process. What it asks for before its first call that has to
 // wait, it is told at once.
 func (e *explorer) invoke(run func(p *process)) {
 	e.left.Invocations--

@@ -50,7 +50,7 @@ func (w *world) edit(id string, change func(*endpoint.Endpoint)) {
 	}
 }
 
-// control asks the function control, in a process of its own; id "" is the tenant. It returns a
+// control asks the function control, in its own process; id "" is the tenant. It returns a
 // refusal's text.
 func (w *world) control(action, id string) (refusal string) {
 	return w.controlBy(w.process("control"), action, id)

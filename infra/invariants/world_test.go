@@ -46,7 +46,7 @@ type world struct {
 	ran       time.Time // when release ran last
 	routes    map[string]bool
 	broken    []string // promises that were broken, in words
-	history   []string // for whoever reads a failure
+	history   []string // for the reader of a failure
 
 	judging sync.Mutex
 	judge   func(*call) verdict // nil: every call is done at once

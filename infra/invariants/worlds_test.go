@@ -7,7 +7,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// smallWorlds are where searches begin. What operators do is written beside.
+// smallWorlds are where searches begin. The acts of operators stand with each.
 var smallWorlds = map[string]struct {
 	given func(w *world)
 	deeds []string

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Result is the result of one attempt, a POST that was begun. Faults of ours are not results.
+// Result is the result of one attempt, a POST that was begun. Internal errors are not results.
 type Result struct {
 	DeliveryID string
 	Begun      time.Time
@@ -17,8 +17,8 @@ type Result struct {
 }
 
 // Observe returns the item after the attempts of one batch to the endpoint, and whether it has to be stored. Any 2xx
-// among them speaks for all: failures beside it do not count. seen are the endpoint's attempts that this process has
-// not stored yet, the batch's included.
+// among them speaks for all: failures in the same batch do not count. seen are the endpoint's attempts that this
+// process has not stored yet, the batch's included.
 func (i Item) Observe(s Settings, results []Result, seen Seen, now time.Time) (next Item, store bool) {
 	next, store = i.observe(s, results, now)
 	if !store {

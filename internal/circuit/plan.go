@@ -56,7 +56,7 @@ func (i Item) turn(s Settings, f Facts, now time.Time) (next Item, changed bool)
 	switch {
 	case !f.Stopped && i.ordered(s, f, now):
 		return i.recover(now).changed(now), true
-	case i.State == Recovering && (f.Stopped || f.ChangedAt.After(i.Since)): // it may have been stopped meanwhile
+	case i.State == Recovering && (f.Stopped || f.ChangedAt.After(i.Since)): // it may have been stopped since
 		return i.enter(None, now).changed(now), true
 	}
 	return i, false

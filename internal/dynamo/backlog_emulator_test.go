@@ -136,7 +136,7 @@ func TestBacklog_BatchGet_asksAgainForTheRest(t *testing.T) {
 	}
 }
 
-// Items that stay unprocessed are named beside the others, which are worth having.
+// Items that stay unprocessed are named with the others, which are worth having.
 func TestBacklog_BatchGet_returnsWhatItCouldRead(t *testing.T) {
 	r := newRig(t)
 	items := putWaiting(t, r.backlog, 5)

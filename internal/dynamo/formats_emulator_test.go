@@ -195,8 +195,8 @@ func formats() map[string]format {
 	}
 }
 
-// Today's version writes the corpus, and every later one reads it. Nothing rewrites a file: a new format gets a
-// file of its own.
+// Today's version writes the corpus, and every later one reads it. Nothing rewrites a file: a new format gets its
+// own file.
 func TestFormats_areWrittenAndReadForEver(t *testing.T) {
 	for name, f := range formats() {
 		t.Run(name, func(t *testing.T) {

@@ -198,7 +198,7 @@ func TestReader_Read_readsTheCircuitsBehindARefusedCall(t *testing.T) {
 	}
 }
 
-// Rows that stay unprocessed are the fault of their own endpoints, and nobody else's. Of each endpoint the marks are
+// Rows that stay unprocessed are the fault of their own endpoints, and of no others. Of each endpoint the marks are
 // asked for first.
 func TestReader_Read_doesWithoutRowsThatAreThrottled(t *testing.T) {
 	r := newRig(t)
@@ -235,7 +235,7 @@ func TestReader_Read_doesWithoutRowsThatAreThrottled(t *testing.T) {
 	}
 }
 
-// A panic in either of the reads that run side by side is a fault of ours, and not the end of the process.
+// A panic in either of the reads that run side by side is an internal error, and not the end of the process.
 func TestReader_Read_survivesAPanic(t *testing.T) {
 	r := newRig(t)
 	keys := []dynamo.EndpointKey{{TenantID: "t_1", EndpointID: "webhook_1"}}

@@ -84,7 +84,7 @@ func (r rig) put(table string, item item) {
 	}
 }
 
-// breaks gives an attribute of an item a value that nobody can read.
+// breaks gives an attribute of an item a value that cannot be read.
 func (r rig) breaks(table, attribute string, key item) {
 	r.t.Helper()
 	if _, err := r.client.UpdateItem(r.t.Context(), &dynamodb.UpdateItemInput{

@@ -1,9 +1,9 @@
 // Package operator is the common part of the operator functions (apikeys, control, inspect, replay, webhooks): JSON
 // in, JSON out, invoked by IAM principals (infra/docs/design.md, "Operator functions").
 //
-// It promises that every request names its operator, that a field which nobody reads or which is empty is refused and
+// It promises that every request names its operator, that a field that is unknown or empty is refused and
 // not ignored, that a tenant's id has an id's form, that a refused request is an answer ({"error":{code, message,
-// field}}) while an error of ours is a Lambda error without its detail, and that each invocation leaves one log line
+// field}}) while an internal error is a Lambda error without its detail, and that each invocation leaves one log line
 // with operator, action and ids, and each change an audit line before it is made. It never logs a body, a key or a
 // cursor.
 package operator
@@ -89,7 +89,7 @@ type Function struct {
 	Now     func() time.Time
 }
 
-// All that a caller learns about an error of ours.
+// All that a caller learns about an internal error.
 var (
 	errInternal = errors.New("internal error: see the function's log under this request id")
 	errLate     = errors.New("timed out: ask again, or select less; see the function's log under this request id")

@@ -93,7 +93,9 @@ func description(r *record, text string) string {
 
 // headers are those that Herald sends, nil where there are none.
 func headers(r *record, given []endpoint.Header) map[string]string {
-	kept, folded, size := map[string]string{}, map[string]bool{}, 0
+	kept := map[string]string{}
+	folded := map[string]bool{}
+	size := 0
 	for _, h := range given {
 		name := endpoint.FoldName(h.Name)
 		err := h.CheckName()
@@ -110,7 +112,9 @@ func headers(r *record, given []endpoint.Header) map[string]string {
 			r.note(field, fmt.Sprintf("is left out: an endpoint has %d headers, of %d bytes together",
 				endpoint.MaxHeaders, endpoint.MaxHeaderBytes))
 		default:
-			kept[h.Name], folded[name], size = h.Value, true, size+len(h.Name)+len(h.Value)
+			kept[h.Name] = h.Value
+			folded[name] = true
+			size = size + len(h.Name) + len(h.Value)
 		}
 	}
 	if len(kept) == 0 {

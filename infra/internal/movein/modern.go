@@ -80,7 +80,8 @@ func (m *modernizer) keyword(k member, open []string, depth int) (jsontext.Value
 	if items := itemsOf(k.value); items != nil {
 		for n, item := range items {
 			var err error
-			if items[n], err = m.schema(item, open, depth); err != nil {
+			items[n], err = m.schema(item, open, depth)
+			if err != nil {
 				return nil, err
 			}
 		}

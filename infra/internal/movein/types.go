@@ -53,7 +53,8 @@ func Types(content []byte) (catalogue []byte, report Report, err error) {
 		case len(types) == maxTypes:
 			r.refuse("name", fmt.Sprintf("a catalogue has at most %d types", maxTypes))
 		}
-		if size += len(t.schema); !r.out && size > maxSchemas {
+		size += len(t.schema)
+		if !r.out && size > maxSchemas {
 			r.note("schema", fmt.Sprintf("is left out: all schemas have at most %d bytes together", maxSchemas))
 			size, t.schema = size-len(t.schema), anyObject
 		}

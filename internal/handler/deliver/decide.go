@@ -18,7 +18,7 @@ const (
 	post    action = iota // make the attempt
 	hold                  // put it into Backlog until its endpoint can take it
 	aside                 // send it to SlowQueue
-	discard               // acknowledge it: nobody wants it any more
+	discard               // acknowledge it: it is no longer wanted
 	bury                  // end it without an attempt
 )
 

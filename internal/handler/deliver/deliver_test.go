@@ -163,7 +163,7 @@ func TestHandler_Process_losesNothing(t *testing.T) {
 	}
 }
 
-// A row that is broken is a fault of ours for the deliveries of its endpoint, and no place of theirs; nobody
+// A row that is broken is an internal error for the deliveries of its endpoint, and no place of theirs; nobody
 // else notices.
 func TestHandler_Process_readsPastABrokenRow(t *testing.T) {
 	in(t, status(200), func(w *rig) {
@@ -416,7 +416,7 @@ func TestHandler_Process_keepsTheDeadInBacklogWhileTheirQueueRefuses(t *testing.
 	})
 }
 
-// Chat products have a host for all tenants: each tenant has slots of its own there.
+// Chat products have a host for all tenants: each tenant has its own slots there.
 func TestHandler_Process_boundsTheAttemptsOfATenantAtAHost(t *testing.T) {
 	var mu sync.Mutex
 	now, most := map[string]int{}, map[string]int{} // by tenant

@@ -72,7 +72,7 @@ func TestHandler_Serve_answers503AndStoresNothingWhenAWSFails(t *testing.T) {
 	}
 }
 
-// API Gateway waits for 29 s, whoever asks perhaps for ten.
+// API Gateway waits for 29 s, a caller perhaps for ten.
 func TestHandler_Serve_answers503InTimeWhenAWSHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newRig(t)

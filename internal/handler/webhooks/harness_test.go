@@ -44,7 +44,7 @@ type rig struct {
 	now       time.Time
 	reads     int  // of keys and endpoints
 	writes    int  // of keys
-	made      int  // endpoints, each with a URL of its own
+	made      int  // endpoints, each with its own URL
 	keysDown  bool // faults
 	readDown  bool
 	writeDown bool

@@ -32,7 +32,7 @@ const (
 	resultWouldCreate = "would_create"
 	resultExists      = "exists"      // the tenant has an endpoint with this URL, which stays as it is
 	resultRefused     = "refused"     // errors say why
-	resultFailed      = "failed"      // a fault of ours, or another change at the same moment: ask again
+	resultFailed      = "failed"      // an internal error, or another change at the same moment: ask again
 	resultNotStarted  = "not_started" // time ran out: ask again
 )
 
@@ -120,7 +120,7 @@ func (h *Handler) importEndpoint(
 	return one
 }
 
-// fits says why the tenant cannot have the endpoint beside its live ones.
+// fits says why the tenant cannot have the endpoint in addition to its live ones.
 func (h *Handler) fits(e endpoint.Endpoint, live []endpoint.Endpoint) error {
 	if len(live) >= endpoint.MaxLive {
 		detail := fmt.Sprintf("has %d endpoints that are not deleted", len(live))
@@ -129,7 +129,7 @@ func (h *Handler) fits(e endpoint.Endpoint, live []endpoint.Endpoint) error {
 	return h.allowURL(e)(live)
 }
 
-// notImported returns an endpoint's fault, or logs a fault of ours.
+// notImported returns an endpoint's fault, or logs an internal error.
 func (h *Handler) notImported(ctx context.Context, one imported, err error) imported {
 	p := problemOf(err)
 	if p.Code.Status() >= 500 || p.Code == problem.CodeConflict {

@@ -44,7 +44,7 @@ func (w *rig) expect(what, want string, a answer) {
 	}
 }
 
-// expectBodies sends each body, and expects what stands beside it.
+// expectBodies sends each body, and expects the answer that stands with it.
 func (w *rig) expectBodies(key, method, target string, wants map[string]string) {
 	w.t.Helper()
 	for body, want := range wants {

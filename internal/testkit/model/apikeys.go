@@ -53,9 +53,12 @@ func (s APIKeys) Spend(
 ) (key apikey.Key, spent bool, err error) {
 	err = s.one(ctx, writeKeys, was.ID, func() {
 		stored, found := s.model.Keys[was.ID]
-		if spent = found && stored.Affords(units, budget, now); spent {
+		spent = found && stored.Affords(units, budget, now)
+		if spent {
 			if minute := apikey.Minute(now); stored.SpentMinute < minute {
-				stored.Spent, stored.SpentMinute, stored.LastUsedAt = 0, minute, now
+				stored.Spent = 0
+				stored.SpentMinute = minute
+				stored.LastUsedAt = now
 				inMillis(&stored.LastUsedAt)
 			}
 			stored.Spent += units
@@ -100,7 +103,8 @@ func (s APIKeys) Revoke(
 ) (key apikey.Key, found bool, err error) {
 	err = s.one(ctx, writeKeys, keyID, func() {
 		stored := s.model.Keys[keyID]
-		if found = stored.ID != "" && stored.TenantID == tenantID; !found {
+		found = stored.ID != "" && stored.TenantID == tenantID
+		if !found {
 			return
 		}
 		if stored.RevokedAt.IsZero() {

@@ -193,7 +193,8 @@ func (b *Backlog) Due(
 		if row.DueAt.After(until) {
 			break
 		}
-		if due = append(due, row); len(due) == limit {
+		due = append(due, row)
+		if len(due) == limit {
 			return due, row.DueAt.Format(time.RFC3339Nano) + " " + row.Position, nil
 		}
 	}

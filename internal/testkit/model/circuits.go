@@ -62,7 +62,9 @@ func (c Circuits) Store(ctx context.Context, was, next circuit.Item) (circuit.It
 func (c Circuits) over(now, next circuit.Item) circuit.Item {
 	next.HeldUntil = now.HeldUntil
 	if c.withoutNotices {
-		next.Outage, next.Pause, next.Death = now.Outage, now.Pause, now.Death
+		next.Outage = now.Outage
+		next.Pause = now.Pause
+		next.Death = now.Death
 	}
 	return next
 }
@@ -75,7 +77,9 @@ func (c Circuits) Hold(ctx context.Context, key dynamo.EndpointKey, until, now t
 		if !i.Grows(until) {
 			return
 		}
-		i.TenantID, i.EndpointID, i.HeldUntil = key.TenantID, key.EndpointID, until
+		i.TenantID = key.TenantID
+		i.EndpointID = key.EndpointID
+		i.HeldUntil = until
 		if i.Version == 0 {
 			i.Version, i.Since = now.UnixNano(), now
 		}
@@ -184,7 +188,9 @@ func (c Circuits) MarkDeath(ctx context.Context, key dynamo.EndpointKey, death c
 		if i.Version == 0 {
 			i.Version, i.Since = death.At.UnixNano(), death.At
 		}
-		i.TenantID, i.EndpointID, i.Death = key.TenantID, key.EndpointID, death
+		i.TenantID = key.TenantID
+		i.EndpointID = key.EndpointID
+		i.Death = death
 		i.Version++
 		m.setCircuit(key.EndpointID, i)
 	})

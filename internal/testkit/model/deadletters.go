@@ -65,7 +65,9 @@ func (d DeadLetters) Append(
 		if found && r.Follows(stored, n) {
 			next := r
 			next.Ref, next.Replay = stored.Ref, r.Replay
-			next.EventType, next.ReplayCount, next.JobID = stored.EventType, stored.ReplayCount, stored.JobID
+			next.EventType = stored.EventType
+			next.ReplayCount = stored.ReplayCount
+			next.JobID = stored.JobID
 			next.Sealed = stored.Sealed
 			next.Sealed.History = append(slices.Clone(stored.Sealed.History), r.Sealed.History...)
 			d.model.die(next)
@@ -94,7 +96,10 @@ func (d DeadLetters) Claim(
 		if !stored.Untouched(r) || stored.ReplayCount != r.ReplayCount {
 			return false
 		}
-		stored.Status, stored.ReplayCount, stored.UpdatedAt, stored.JobID = deadletter.Replaying, replay, now, jobID
+		stored.Status = deadletter.Replaying
+		stored.ReplayCount = replay
+		stored.UpdatedAt = now
+		stored.JobID = jobID
 		inMillis(&stored.UpdatedAt)
 		d.model.Letters[r.DeliveryID] = stored
 		d.model.Note("%s claims %s for replay %d", operator, r.DeliveryID, replay)

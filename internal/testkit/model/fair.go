@@ -55,7 +55,8 @@ func (l *lines) drop(name string) bool {
 }
 
 func (l *lines) cut(name string) {
-	if l.of[name] = l.of[name][1:]; len(l.of[name]) == 0 {
+	l.of[name] = l.of[name][1:]
+	if len(l.of[name]) == 0 {
 		delete(l.of, name)
 	}
 }

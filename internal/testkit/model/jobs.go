@@ -108,7 +108,8 @@ func (s Jobs) change(
 ) (stored job.Job, changed bool, err error) {
 	err = s.one(ctx, writeJobs, id, func() {
 		row, found := s.model.Jobs[id]
-		if changed = found && may(row); changed {
+		changed = found && may(row)
+		if changed {
 			change(&row)
 			row.Job = keptJob(row.Job)
 			s.model.Jobs[id] = row
@@ -127,7 +128,10 @@ func (s Jobs) SetState(
 ) (stored job.Job, changed bool, err error) {
 	may := func(row JobRow) bool { return row.State == j.State || row.State == to }
 	return s.change(ctx, j.ID, may, func(row *JobRow) {
-		row.State, row.StoppedBy, row.UpdatedAt, row.RunsFrom = to, operator, now, now
+		row.State = to
+		row.StoppedBy = operator
+		row.UpdatedAt = now
+		row.RunsFrom = now
 	})
 }
 

@@ -31,7 +31,8 @@ func cut(sorted []string, limit int, cursor string) (p paged[string]) {
 			return paged[string]{err: dynamo.ErrCursor}
 		}
 		at, found := slices.BinarySearch(sorted, last)
-		if from = at; found {
+		from = at
+		if found {
 			from++
 		}
 	}

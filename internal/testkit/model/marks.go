@@ -36,7 +36,8 @@ func (r Endpoints) Mark(
 	err = r.one(ctx, writeEndpoints, cmp.Or(key.EndpointID, key.TenantID), func() {
 		if key.EndpointID == "" {
 			marks = m.Stops[key.TenantID]
-			if changed = change(&marks); changed {
+			changed = change(&marks)
+			if changed {
 				marks = keptMarks(marks)
 				m.Stops[key.TenantID] = marks
 			}
@@ -44,7 +45,8 @@ func (r Endpoints) Mark(
 		}
 		e, found := m.Endpoints[key.EndpointID]
 		marks = e.Marks
-		if changed = change(&marks); changed && found {
+		changed = change(&marks)
+		if changed && found {
 			marks = keptMarks(marks)
 			e.Marks = marks
 			m.Endpoints[key.EndpointID] = e

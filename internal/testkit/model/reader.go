@@ -53,7 +53,9 @@ func (r Reader) Read(
 	}
 	for k, reading := range found {
 		if !quiet[k] && reading.Err == nil && m.readable(brokenCircuit+k.EndpointID) == nil {
-			reading.Circuit, reading.SlowUntil, reading.CircuitRead = circuits[k].Circuit, circuits[k].SlowUntil, true
+			reading.Circuit = circuits[k].Circuit
+			reading.SlowUntil = circuits[k].SlowUntil
+			reading.CircuitRead = true
 			found[k] = reading
 		}
 	}

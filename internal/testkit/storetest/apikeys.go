@@ -29,7 +29,9 @@ const noKey = "01JB3ZKX9M4W0S5V7N2Q8R6TYA"
 func issue(t testing.TB, b Backend, tenant string, issued time.Time) (apikey.Key, string) {
 	t.Helper()
 	key, text := apikey.New(issued)
-	key.TenantID, key.Scopes, key.Description = tenant, apikey.Scopes(), "ci"
+	key.TenantID = tenant
+	key.Scopes = apikey.Scopes()
+	key.Description = "ci"
 	if err := b.APIKeys.Put(t.Context(), key); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +118,9 @@ var keyPromises = []Promise{
 		spend(seen, 4, minute.Add(time.Minute), 5)         // one that does not know that the minute has begun
 		spend(other, 1, minute.Add(59*time.Second), 6)     // one with a clock that is behind
 		want := key
-		want.Spent, want.SpentMinute, want.LastUsedAt = 6, apikey.Minute(minute)+1, minute.Add(time.Minute)
+		want.Spent = 6
+		want.SpentMinute = apikey.Minute(minute) + 1
+		want.LastUsedAt = minute.Add(time.Minute)
 		wantKey(t, b, "spent", want)
 	}},
 	{"a request shows that its key is revoked, or gone", func(t testing.TB, b Backend) {

@@ -202,7 +202,8 @@ var backlogPromises = []Promise{
 		if diff := cmp.Diff(dynamo.Waiting{Items: 40, Held: 20, Oldest: at}, got); err != nil || diff != "" {
 			t.Errorf("%v (-want +got)\n%s", err, diff)
 		}
-		if got, err = b.Backlog.Count(t.Context(), "another"); err != nil || got != (dynamo.Waiting{}) {
+		got, err = b.Backlog.Count(t.Context(), "another")
+		if err != nil || got != (dynamo.Waiting{}) {
 			t.Errorf("nothing waits: %+v, %v", got, err)
 		}
 		putWaiting(t, b, 1010)

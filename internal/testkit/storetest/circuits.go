@@ -182,13 +182,20 @@ var circuitPromises = []Promise{
 		want := store(t, b, circuit.Item{}, Circuit("webhook_1", 7))
 		hold(t, b, "webhook_1", at.Add(time.Hour))
 		next := want
-		next.Version, next.Failures, next.Probes = 8, 99, 0
-		next.Outage, next.Pause, next.Death = circuit.Spell{}, circuit.Spell{At: at, Reason: "forged"}, circuit.Spell{}
+		next.Version = 8
+		next.Failures = 99
+		next.Probes = 0
+		next.Outage = circuit.Spell{}
+		next.Pause = circuit.Spell{At: at, Reason: "forged"}
+		next.Death = circuit.Spell{}
 		got, ok, err := b.WithoutNotices.Store(t.Context(), want, next)
 		if diff := cmp.Diff(next, got); !ok || err != nil || diff != "" {
 			t.Errorf("answered: %v, %v (-want +got)\n%s", ok, err, diff)
 		}
-		want.Version, want.Failures, want.Probes, want.HeldUntil = 8, 99, 0, at.Add(time.Hour)
+		want.Version = 8
+		want.Failures = 99
+		want.Probes = 0
+		want.HeldUntil = at.Add(time.Hour)
 		wantStored(t, b, "stored", want)
 		next.Failures++
 		got, ok, err = b.WithoutNotices.Store(t.Context(), Circuit("webhook_1", 6), next)

@@ -31,7 +31,9 @@ var letterPromises = []Promise{
 	{"a first death in a later life counts its replays", func(t testing.TB, b Backend) {
 		want := Letter("msg_1", "webhook_1", 2, at)
 		r := want
-		r.ReplayCount, r.Status, r.UpdatedAt = 0, deadletter.Replayed, at.Add(-time.Hour)
+		r.ReplayCount = 0
+		r.Status = deadletter.Replayed
+		r.UpdatedAt = at.Add(-time.Hour)
 		bury(t, b, r)
 		wantLetter(t, b, "stored", want)
 	}},
@@ -114,7 +116,10 @@ var letterPromises = []Promise{
 			t.Errorf("as it was read before: %s", got)
 		}
 		want := seen
-		want.Status, want.ReplayCount, want.UpdatedAt, want.JobID = deadletter.Replaying, 1, now, "job_1"
+		want.Status = deadletter.Replaying
+		want.ReplayCount = 1
+		want.UpdatedAt = now
+		want.JobID = "job_1"
 		wantLetter(t, b, "claimed", want)
 		if got := claimed(want, now.Add(deadletter.StaleClaim-time.Millisecond)); got != "0 false false <nil>" {
 			t.Errorf("before it is stale: %s", got)

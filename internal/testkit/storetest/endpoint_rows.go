@@ -44,7 +44,10 @@ func Endpoint(tenant string, created time.Time) endpoint.Endpoint {
 // gone returns e as it is after its deletion at the time, same as another request stores it without a change, and back
 // as it is restored.
 func gone(e endpoint.Endpoint, at time.Time) endpoint.Endpoint {
-	e.Status, e.DeletedAt, e.UpdatedAt, e.Revision = endpoint.Deleted, at, at, rand.Text()
+	e.Status = endpoint.Deleted
+	e.DeletedAt = at
+	e.UpdatedAt = at
+	e.Revision = rand.Text()
 	return e
 }
 
@@ -54,7 +57,9 @@ func same(e endpoint.Endpoint) endpoint.Endpoint {
 }
 
 func back(e endpoint.Endpoint) endpoint.Endpoint {
-	e.Status, e.DeletedAt, e.Revision = endpoint.Active, time.Time{}, rand.Text()
+	e.Status = endpoint.Active
+	e.DeletedAt = time.Time{}
+	e.Revision = rand.Text()
 	return e
 }
 

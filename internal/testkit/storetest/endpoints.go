@@ -20,7 +20,9 @@ var endpointPromises = []Promise{
 		e := create(t, b, "acme", at)
 		wantEndpoint(t, b, "made", e)
 		changed := same(e)
-		changed.Description, changed.Status, changed.SecretRotatedAt = "ä", endpoint.Disabled, at.Add(time.Second)
+		changed.Description = "ä"
+		changed.Status = endpoint.Disabled
+		changed.SecretRotatedAt = at.Add(time.Second)
 		bare := same(changed)
 		bare.Description, bare.SecretRotatedAt = "", time.Time{}
 		deleted := gone(bare, at.Add(time.Minute))

@@ -153,7 +153,9 @@ var jobPromises = []Promise{
 			return applied(changed, err)
 		})
 		j.Done, j.Pending = 1, []string{"msg_2"}
-		j.State, j.StoppedBy, j.RunsFrom = job.Stopped, "bob", later
+		j.State = job.Stopped
+		j.StoppedBy = "bob"
+		j.RunsFrom = later
 		again(t, b, func() error { return advance(t, b, j) })
 		wantJob(t, b, "advanced", j)
 		wantLease(t, b, "w1", 0, false)

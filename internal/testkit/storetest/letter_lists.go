@@ -105,7 +105,8 @@ func listed(t testing.TB, b Backend, s job.Selector, limit int, oldest bool) (id
 			}
 			ids = append(ids, r.DeliveryID)
 		}
-		if page.Cursor = next; next == "" {
+		page.Cursor = next
+		if next == "" {
 			return ids
 		}
 		if len(records) != limit {

@@ -111,7 +111,7 @@ func (a *API) invoke(w http.ResponseWriter, r *http.Request) {
 			payload = []byte("{}")
 		}
 		switch kind {
-		case "DryRun": // whoever asks may invoke everything here
+		case "DryRun": // any caller may invoke everything here
 			w.WriteHeader(http.StatusNoContent)
 		case "Event":
 			a.Go(func() { _, _ = f.InvokeBy(a.Lifetime, alias, payload) }) // its log tells how it went
