@@ -1,5 +1,5 @@
-// Package invariants holds what must be true of Herald under any acts of AWS, receivers, owners and operators, as
-// tests over the real handlers deliver, release, deadletter and control.
+// Package invariants holds the statements that must be true of Herald under any acts of AWS, receivers, owners and
+// operators, as tests over the real handlers deliver, release, deadletter and control.
 //
 // The handlers stand on one model of SQS, DynamoDB and KMS in memory, under the fake clock of testing/synctest. Every
 // call that they make can be refused, can be done and lose its answer, can take effect late or on a part of its

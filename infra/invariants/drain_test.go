@@ -94,7 +94,7 @@ func (w *world) next() time.Time {
 	return next
 }
 
-// heal makes everybody wish what waits to be delivered, and answer 2xx.
+// heal has every owner and operator want the waiting deliveries, and every receiver answer 2xx.
 func (w *world) heal() {
 	w.judgeBy(nil)
 	time.Sleep(model.Lateness + time.Second)
@@ -129,7 +129,7 @@ const (
 	waitsFor = 15 * time.Hour
 )
 
-// settle lets everything end, and says what does not.
+// settle lets everything end, and names the deliveries that do not.
 func (w *world) settle() {
 	w.heal()
 	free := func() bool { return w.Backlog.Held("") == 0 }

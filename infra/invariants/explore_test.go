@@ -22,14 +22,14 @@ import (
 )
 
 // explorer goes through everything that can happen in a small world, depth first: every order of the
-// calls of invocations that overlap, every fault at any of them, and what receivers, operators and
-// time do between them. What an invocation knows cannot be copied, so each path is walked anew from
+// calls of invocations that overlap, every fault at any of them, and the acts of receivers, operators and
+// time between them. The state of an invocation cannot be copied, so each path is walked anew from
 // the beginning; a state that was seen before is not gone beyond again.
 type explorer struct {
 	*walker
 	left  limits
 	deeds []string
-	known map[*model.Process]uint64 // what each invocation did and was told
+	known map[*model.Process]uint64 // the calls of each invocation and their answers
 	owed  []string                  // effects that come late
 }
 
@@ -71,7 +71,7 @@ func (e *explorer) steps() (all []step) {
 	return all
 }
 
-// grants lets a call go on, and notes what its invocation learns by that.
+// grants lets a call go on, and notes its answer for the invocation.
 func (e *explorer) grants(c *waiter, v verdict) step {
 	return step{fmt.Sprint(c, ": ", v), func() {
 		if v != model.Done {
@@ -85,7 +85,7 @@ func (e *explorer) grants(c *waiter, v verdict) step {
 	}}
 }
 
-// answerTo is what a call can tell its caller.
+// answerTo is the answer of a call.
 func (e *explorer) answerTo(name string) string {
 	e.Mu.Lock()
 	defer e.Mu.Unlock()
@@ -155,7 +155,7 @@ func (e *explorer) deed(what string) {
 	}
 }
 
-// tables is what is stored.
+// tables are the stored rows.
 func (e *explorer) tables() string {
 	var b strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(e.Circuits)) {
@@ -167,7 +167,7 @@ func (e *explorer) tables() string {
 	return b.String()
 }
 
-// messages is what lies on the queues, ids apart.
+// messages are those on the queues, without their ids.
 func (e *explorer) messages() string {
 	var all []string
 	for _, q := range e.Queues() {

@@ -116,7 +116,7 @@ func TestProbes_areOneAnIntervalAndGetPastAPoisonousOldestItem(t *testing.T) {
 	}
 }
 
-// toggles are what owners and operators may do without end.
+// toggles are the acts that owners and operators may repeat without end.
 var toggles = map[string]func(w *world){
 	"off and on": func(w *world) {
 		w.owner(hook, endpoint.Disabled)

@@ -15,7 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
-// services are what can refuse its calls for a while, by the beginnings of their names.
+// services are those that can refuse calls for a while, by the beginnings of their names.
 var services = map[string][]string{
 	"Endpoints, reads":       {"Read Endpoints"},
 	"EndpointHealth, reads":  {"Read EndpointHealth", "Scan EndpointHealth"},

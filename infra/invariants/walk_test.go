@@ -35,7 +35,7 @@ type waiter struct {
 	grant chan verdict
 }
 
-// quiet are calls whose order decides nothing: they are done at once.
+// quiet are calls in any order: they are done at once.
 func quiet(name string) bool {
 	switch name {
 	case "Query by-due", "Write Deliveries", "Read Deliveries", "KMS Decrypt", "KMS GenerateDataKey", "Write DeadLetters":
@@ -219,7 +219,7 @@ func weighed(mood who) (all []deed) {
 	return all
 }
 
-// step does what one choice says: a call goes on, a call meets a fault, or something happens.
+// step carries out one choice: a call goes on, a call meets a fault, or something happens.
 func (w *walker) step(choice uint32) {
 	calls := w.waiting()
 	what, which := choice%16, int(choice/16)
@@ -288,7 +288,7 @@ func (w *walker) finish(next func(calls []*waiter) (*waiter, verdict)) {
 
 func inOrder(calls []*waiter) (*waiter, verdict) { return calls[0], model.Done }
 
-// shortest leaves out what a failure does not need.
+// shortest leaves out the steps that a failure does not need.
 func shortest(t *testing.T, choices []uint32) []uint32 {
 	t.Helper()
 	fails := func(c []uint32) bool { return len(walk(t, c, func(string) {}).broken) > 0 }

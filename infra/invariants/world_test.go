@@ -124,7 +124,7 @@ func (w *world) leased(i backlog.Item) {
 	}
 }
 
-// own makes an active endpoint whose receiver answers with the status.
+// own makes an active endpoint with a receiver that answers with the status.
 func (w *world) own(id string, status int) {
 	w.Endpoints[id] = endpoint.Endpoint{
 		ID: id, TenantID: tenant, URL: "https://receiver.example/" + id, Status: endpoint.Active,
@@ -219,7 +219,7 @@ func (w *world) wait(endpointID string, ago time.Duration, m delivery.Move) {
 	w.Backlog.Put(i, time.Now())
 }
 
-// have stores a circuit with a lease, whose state began a minute ago.
+// have stores a circuit with a lease. Its state began a minute ago.
 func (w *world) have(i circuit.Item) {
 	ago := time.Now().Add(-time.Minute)
 	i.TenantID, i.Version, i.Since, i.HeldUntil = tenant, ago.UnixNano(), ago, time.Now().Add(4*time.Minute)

@@ -22,7 +22,7 @@ const (
 )
 
 // Verdict decides, for a run of release, on an item of Backlog that may be sent to the endpoint of i
-// (endpoint.Gate). Only a recovery takes it: what is held, and what waited for its schedule when the recovery began.
+// (endpoint.Gate). Only a recovery takes held items, and items that waited for their schedule when the recovery began.
 func (i Item) Verdict(f Facts, w Waiting, now time.Time) Verdict {
 	ordered := f.ReleasedAt.After(w.StoredAt)
 	switch {

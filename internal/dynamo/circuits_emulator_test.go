@@ -66,7 +66,7 @@ func TestCircuits_tellAFaultFromARefusal(t *testing.T) {
 	}
 }
 
-// What decides is read strongly consistent, and what operators list takes no scan.
+// Decisions rest on strongly consistent reads, and the lists of operators take no scan.
 func TestCircuits_All_isStronglyConsistentAndTroubleScansNothing(t *testing.T) {
 	r := newRig(t)
 	mustStore(t, r.circuits, circuit.Item{}, full("webhook_1", 7))

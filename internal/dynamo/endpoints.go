@@ -155,7 +155,7 @@ const byEndpoint = "by-endpoint"
 // Published returns the public keys of a live endpoint, and the time until which the one before is in use. It is a
 // little behind. The id is that of the row's key: no attribute makes one endpoint's keys another's.
 func (s *Endpoints) Published(ctx context.Context, endpointID string) (e endpoint.Endpoint, found bool, err error) {
-	if !strings.HasPrefix(endpointID, endpoint.IDPrefix) { // what each tenant has, such as its counts
+	if !strings.HasPrefix(endpointID, endpoint.IDPrefix) { // a row of each tenant, such as its counts
 		return e, false, nil
 	}
 	rows, err := s.queryAll(ctx, query{
@@ -166,7 +166,7 @@ func (s *Endpoints) Published(ctx context.Context, endpointID string) (e endpoin
 		return e, false, err
 	}
 	rows = slices.DeleteFunc(rows, func(row attributes) bool {
-		return strings.HasPrefix(getStr(row, "tenant_id"), marksPartition) // what control may write is no endpoint
+		return strings.HasPrefix(getStr(row, "tenant_id"), marksPartition) // a row that control may write is no endpoint
 	})
 	if len(rows) > 1 {
 		return e, false, unreadable(fmt.Errorf("%d tenants have %s", len(rows), endpointID))

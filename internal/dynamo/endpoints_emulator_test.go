@@ -214,7 +214,7 @@ func TestEndpoints_readStronglyConsistent(t *testing.T) {
 	r.wantConsistentReads()
 }
 
-// An id finds the live endpoint that has it, with what anybody may read, whatever other rows and attributes say.
+// An id finds the live endpoint that has it, with its public attributes, whatever other rows and attributes say.
 func TestEndpoints_Published_findsALiveEndpointByItsIDAlone(t *testing.T) {
 	r := newRig(t)
 	mine, theirs := newEndpoint("acme", createdAt), newEndpoint("globex", createdAt)

@@ -136,7 +136,7 @@ func (r *race) request(t *rapid.T) (name string, change func(context.Context) er
 }
 
 // No URL twice, at most two at a host and fifty in all, whatever the order of the calls, and every request ends:
-// it is done, or refused for what is there.
+// it is done, or refused for the rows that are there.
 func TestEndpoints_keepTheirBoundsInEveryInterleaving(t *testing.T) {
 	r, order := newRig(t), &turns{}
 	client := dynamodb.NewFromConfig(testkit.Moto(t), func(o *dynamodb.Options) {

@@ -79,7 +79,7 @@ func TestReader_Read_namesACircuitAsItWasAsked(t *testing.T) {
 	}
 }
 
-// What deliver stores asks for nothing that its role may not see.
+// A write of deliver asks for nothing that its role may not see.
 func TestCircuits_WithoutNotices_namesNone(t *testing.T) {
 	r := newRig(t)
 	mustStore(t, r.circuits.WithoutNotices(), circuit.Item{}, full("webhook_1", 7))

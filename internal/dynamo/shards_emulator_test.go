@@ -45,7 +45,7 @@ func (r rig) partitions(table string) map[string]map[string]int {
 }
 
 // onePartition are the indexes that a single endpoint or tenant can fill, each partition at 1,000 writes a second:
-// ceilings.md says what that costs.
+// ceilings.md has the costs.
 var onePartition = map[string]bool{"by-endpoint": true, "by-tenant": true}
 
 // DynamoDB takes 1,000 writes a second to a partition of an index, and refuses writes of the table beyond that.
@@ -172,7 +172,7 @@ func fullPages[T any](t *testing.T, limit int, read func(cursor string) ([]T, st
 	})
 }
 
-// What a page had may be gone when the next one is asked for, as where a job replays it.
+// An item of a page may be gone when the next one is asked for, as where a job replays it.
 func TestIndexes_goOnBehindWhatIsGone(t *testing.T) {
 	r := newRig(t)
 	ids := inShards()

@@ -37,7 +37,7 @@ const (
 	PlacesUsed
 	// Unsubscribed: the endpoint's owner no longer asks for the type of event.
 	Unsubscribed
-	// Discarded: an operator has discarded what began before a moment, and the delivery's life did.
+	// Discarded: an operator has discarded lives that began before a moment, and the delivery's did.
 	Discarded
 	// Gone: the endpoint is deleted, or was never there.
 	Gone
@@ -79,7 +79,7 @@ type Gate struct {
 	Circuit  circuit.Item
 }
 
-// Delivery is what a Gate has to know of a delivery.
+// Delivery has the facts about a delivery that a Gate needs.
 type Delivery struct {
 	// StartedAt is the beginning of its life.
 	StartedAt time.Time

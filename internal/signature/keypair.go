@@ -22,7 +22,7 @@ type Signer struct {
 	Key    ed25519.PrivateKey // nil where the endpoint has no key pair
 }
 
-// NewSigner returns what signs by this secret and a new key pair.
+// NewSigner returns a signer with this secret and a new key pair.
 func NewSigner(secret string) Signer {
 	var seed [ed25519.SeedSize]byte
 	_, _ = rand.Read(seed[:]) // never fails

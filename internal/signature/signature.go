@@ -3,7 +3,7 @@
 //
 // It promises two signatures of one content, id + "." + timestamp + "." + body, each with the scheme version "v1,"
 // before it. The key of the first is the text of the secret exactly as issued, as the specification has it. The key of
-// the second is what the Base64 after "whsec_" stands for, as the libraries of Standard Webhooks have it. A third one,
+// the second is the bytes whose Base64 follows "whsec_", as the libraries of Standard Webhooks have it. A third one,
 // "v1a," and an Ed25519 signature of the same content, is verified by a public key. It never parses the body and never
 // keeps a secret.
 package signature
@@ -63,8 +63,8 @@ func CheckImported(secret string) error {
 	return nil
 }
 
-// decode returns the key that the libraries of Standard Webhooks take from a secret: what the Base64 after "whsec_"
-// stands for, with or without its padding, or else the text of the secret.
+// decode returns the key that the libraries of Standard Webhooks take from a secret: the bytes whose Base64 follows
+// "whsec_" stands for, with or without its padding, or else the text of the secret.
 func decode(secret string) ([]byte, error) {
 	encoded, found := strings.CutPrefix(secret, Prefix)
 	if !found {
@@ -96,7 +96,7 @@ func sign(key []byte, id string, timestamp int64, body []byte) string {
 	return version + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// head is what is signed before the body.
+// head is the signed text before the body.
 func head(id string, timestamp int64) string {
 	return id + "." + strconv.FormatInt(timestamp, 10) + "."
 }

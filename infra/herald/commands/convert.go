@@ -105,7 +105,7 @@ func (s setup) convert(line *cli.Command, things string, by converter) error {
 	return nil
 }
 
-// converted is what becomes of the file of a line.
+// converted is the result for the file of a line.
 func (s setup) converted(line *cli.Command, things string, by converter) ([]byte, movein.Report, error) {
 	path, err := usage.Argument(line)
 	if err != nil {
@@ -124,7 +124,7 @@ func (s setup) converted(line *cli.Command, things string, by converter) ([]byte
 	return made, report, err
 }
 
-// printReport prints what was left out, an object a line, and then everything else that is lost, a kind a line.
+// printReport prints the objects that were left out, one a line, and then everything else that is lost, a kind a line.
 func printReport(on terminal.Screen, report movein.Report) {
 	if on.JSON {
 		on.PrintJSON(report)

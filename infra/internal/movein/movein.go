@@ -50,7 +50,7 @@ type Object struct {
 	Notes    []Note `json:"notes"`
 }
 
-// Report says what became of each object of a file.
+// Report has the result for each object of a file.
 type Report struct {
 	Objects []Object `json:"objects"`
 	Taken   int      `json:"converted"`

@@ -19,7 +19,7 @@ const (
 	maxObjects = 250_000
 )
 
-// lenient reads what exists: APIs answer halves of surrogate pairs and names that come twice.
+// lenient reads every form in use: APIs answer halves of surrogate pairs and names that come twice.
 var lenient = []jsontext.Options{jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)}
 
 // reading flattens answers to objects.

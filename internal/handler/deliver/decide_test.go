@@ -10,7 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// TestDecide is the documentation of what stands between a delivery and its attempt, in its order.
+// TestDecide documents everything that stands between a delivery and its attempt, in order.
 func TestDecide(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	active := endpoint.Gate{Found: true, Endpoint: endpoint.Endpoint{Status: endpoint.Active}}

@@ -394,7 +394,7 @@ func TestHandler_Process_makesShortChains(t *testing.T) {
 	}
 }
 
-// What is dead is not attempted again while DeadLetterQueue refuses it.
+// A dead delivery is not attempted again while DeadLetterQueue refuses it.
 func TestHandler_Process_keepsTheDeadInBacklogWhileTheirQueueRefuses(t *testing.T) {
 	in(t, status(503), func(w *rig) {
 		w.refuses(sendDead)

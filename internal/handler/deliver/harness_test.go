@@ -39,7 +39,7 @@ var (
 type rig struct {
 	*testing.T // of the bubble
 	aws        *model.Model
-	inbox      *model.Model // an account of the messages that are received: what deliver sends is apart
+	inbox      *model.Model // an account of the messages that are received: sent ones are apart
 	born       time.Time    // sent at, of every message
 	respond    func(ctx context.Context, url string) delivery.Response
 	rules      Rules
@@ -112,7 +112,7 @@ func (w *rig) made(name, key string) {
 	}
 }
 
-// took keeps what a queue takes.
+// took keeps the messages that a queue takes.
 func (w *rig) took(q *model.Queue, r events.SQSMessage) {
 	m, err := queue.Decode(r)
 	if err != nil {

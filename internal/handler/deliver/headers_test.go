@@ -10,7 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/sealing"
 )
 
-// The rig's secrets open as what is sealed, where they are headers.
+// The rig's headers open as the bytes that were sealed.
 func TestHandler_Process_sendsTheOwnersHeaders(t *testing.T) {
 	in(t, status(204), func(w *rig) {
 		w.change("webhook_1", func(e *endpoint.Endpoint) {
@@ -117,7 +117,7 @@ func (w *rig) seals(e *endpoint.Endpoint) {
 	}
 }
 
-// take is a change of the first endpoint's row by what the second's holds.
+// take is a change of the first endpoint's row by values of the second's.
 func take(change func(e *endpoint.Endpoint, other endpoint.Endpoint)) func(*rig) {
 	return func(w *rig) {
 		other := w.aws.Endpoints["webhook_2"]

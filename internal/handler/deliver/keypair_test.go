@@ -13,7 +13,7 @@ import (
 )
 
 // A key pair signs what its row shows, or nothing is sent: a public key that was exchanged, added or taken away in the
-// row opens nothing, and what is sealed for one endpoint signs for no other.
+// row opens nothing, and a secret that is sealed for one endpoint signs for no other.
 func TestHandler_Process_signsByTheKeyPairThatTheRowShows(t *testing.T) {
 	newer, older := signature.NewSigner("whsec_AAECAwQFBgcICQoLDA0ODw=="), signature.NewSigner("whsec_Dw4NDAsKCQgHBgUE")
 	theirs := signature.NewSigner("whsec_AAECAwQFBgcICQoLDA0ODw==")

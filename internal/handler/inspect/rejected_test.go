@@ -147,7 +147,7 @@ func TestHandler_rejectedEvents_returnsWhatItReceivedBeforeAnError(t *testing.T)
 	})
 }
 
-// What is not restored is visible again after a glance.
+// An event that is not restored is visible again after a glance.
 func TestHandler_rejectedEvents_answersEvenWhenTheyStayHidden(t *testing.T) {
 	inAccount(t, func(a *account) {
 		a.reject(anEvent("1"))

@@ -34,7 +34,7 @@ type trouble struct {
 // circuit names the tenant: where that is not the item's tenant, the facts say nothing about the item.
 func (t trouble) owns(i backlog.Item) bool { return i.Message.TenantID == t.key.TenantID }
 
-// admits says whether an item may be sent to the endpoint. What waits is no probe.
+// admits says whether an item may be sent to the endpoint. A waiting delivery is no probe.
 func (t trouble) admits(i backlog.Item, s retry.Schedule) endpoint.Admission {
 	return t.gate.Admits(endpoint.DeliveryOf(&i.Message, s))
 }

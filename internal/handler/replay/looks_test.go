@@ -28,7 +28,7 @@ var bystanders = []string{
 	`{"action":"start_job","act":"publish","operator":"eve","tenant_id":"none","token":"TOKEN"}`,
 }
 
-// crowd are operators whose requests run while a job publishes.
+// crowd are operators with requests that run while a job publishes.
 type crowd struct {
 	*account
 
@@ -172,8 +172,8 @@ func (c *crowd) work() (minutes int) {
 	return minutes
 }
 
-// A request that begins just before a job is stored as running is over, and what it hid is back, when the job begins.
-// Whatever came before has taken its time, and the request dies before it restores anything.
+// A request that begins just before a job is stored as running is over, and the events that it hid are back, when the
+// job begins. Whatever came before has taken its time, and the request dies before it restores anything.
 func TestHandler_workJobs_beginsWhenRequestsFromBeforeAreOver(t *testing.T) {
 	change := `_job","operator":"ann","job_id":"` + job.ID("t") + `"}`
 	for _, action := range []string{"start", "resume"} {

@@ -111,8 +111,8 @@ type eventQueue struct {
 	log   *slog.Logger
 }
 
-// look makes a pass for a request, and restores what the request leaves. It is refused while a job publishes, and hides
-// nothing for longer than its invocation may last.
+// look makes a pass for a request, and restores the events that the request leaves. It is refused while a job
+// publishes, and hides nothing for longer than its invocation may last.
 func (q eventQueue) look(ctx context.Context, s sweep) (all []outcome, complete bool, err error) {
 	if err := operator.RefuseWhilePublishing(ctx, q.jobs); err != nil {
 		return nil, false, err

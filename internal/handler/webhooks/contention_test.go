@@ -59,7 +59,7 @@ func TestHandler_store_answers503AtTheEndOfItsTime(t *testing.T) {
 	})
 }
 
-// Whatever crowd meets, a key pays for what its requests read.
+// Whatever crowd meets, a key pays for the reads of its requests.
 func TestHandler_store_countsEveryFourthTryAgainstTheKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, key := newTenant(t)

@@ -46,7 +46,7 @@ func TestEveryFieldOfARequestAndAnAnswerIsDescribed(t *testing.T) {
 	}
 }
 
-// What a request sets is stored, shown and audited: by a change, and by a create where that takes it.
+// Each field of a request is stored, shown and audited: by a change, and by a create where that takes it.
 func TestHandler_change_ofEveryFieldIsStoredShownAndAudited(t *testing.T) {
 	for _, field := range named[input]() {
 		body := fmt.Sprintf(`{%q:%s}`, field, samples[field])
@@ -77,7 +77,7 @@ func TestHandler_change_ofEveryFieldIsStoredShownAndAudited(t *testing.T) {
 	}
 }
 
-// moved reports whether anything but its time tells the endpoint from what it was.
+// moved reports whether anything but its time tells the endpoint from its state before.
 func (v view) moved(was view) bool {
 	v.UpdatedAt, v.SigningSecret = was.UpdatedAt, was.SigningSecret
 	return !reflect.DeepEqual(v, was)

@@ -21,7 +21,7 @@ func sane(t *testing.T, a answer) {
 }
 
 // FuzzBody sends any body to every route that could take one. The contract is checked too:
-// what is accepted must be documented as acceptable.
+// an accepted request must be documented as acceptable.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{
 		valid, `{}`, `null`,

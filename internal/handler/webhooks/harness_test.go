@@ -301,7 +301,7 @@ func (w *rig) sealed(id keyring.SecretID, secret string) []byte {
 	return text
 }
 
-// answer is what came back.
+// answer is the response to a request.
 type answer struct {
 	status int
 	header http.Header

@@ -54,7 +54,7 @@ func TestReadHeaders_endsAtBrokenJSON(t *testing.T) {
 }
 
 // Headers are set with an endpoint or later, replaced as a whole and removed, and each time sealed under a version
-// of their own: what a process of deliver has opened before is not used again.
+// of their own: a process of deliver does not use again a value that it has opened before.
 func TestHandler_Serve_leadsHeadersThroughTheirLife(t *testing.T) {
 	w, key := newTenant(t)
 	var e view

@@ -39,8 +39,9 @@ type keySet struct {
 	Keys []signature.JWK `json:"keys"`
 }
 
-// keySet answers any caller with the public keys that verify an endpoint's deliveries. What does not exist, is
-// deleted or has no part in it looks the same. The id is as hard to guess as a secret, and the answer names no tenant.
+// keySet answers any caller with the public keys that verify an endpoint's deliveries. An endpoint that does not exist,
+// is deleted or has no part in it looks the same. The id is as hard to guess as a secret, and the answer names no
+// tenant.
 func (h *Handler) keySet(ctx context.Context, c *call) (any, error) {
 	if !h.Asymmetric || !endpoint.ValidID(c.endpointID) {
 		return nil, problem.New(problem.CodeEndpointNotFound)

@@ -166,7 +166,7 @@ func TestHandler_keySet_hasTheKeysThatVerify(t *testing.T) {
 	}
 }
 
-// What is not there looks alike to every caller, with or without a key, and an id that cannot be one costs nothing.
+// A missing endpoint looks alike to every caller, with or without a key, and an id that cannot be one costs nothing.
 func TestHandler_keySet_tellsNothingOfWhatIsNotThere(t *testing.T) {
 	w, key := withKeys(t)
 	made := w.create(key)

@@ -74,7 +74,7 @@ func (w *rig) atOnce(n int, request func(n int) answer) []answer {
 	return answers
 }
 
-// Twice what Terraform does: ten requests at a time, each about another endpoint.
+// Twice as many as Terraform makes: ten requests at a time, each about another endpoint.
 func TestHandler_twentyChangesOfDifferentEndpointsAtOnceAllSucceed(t *testing.T) {
 	w, key := onTables(t)
 	url := func(n int, version string) string {

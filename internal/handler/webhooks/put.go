@@ -20,7 +20,7 @@ var errPassed = errors.New("the endpoint no longer has the URL")
 // put has the tenant's endpoint with a URL be as the body says: it creates that endpoint, or replaces it. So a machine
 // may send one description again and again. A second time changes nothing, writes no endpoint and leaves no audit line,
 // unless there are headers in it, which cannot be compared: they are sealed. Its status stays, so that no loop switches
-// on what its owner has switched off.
+// on an endpoint that its owner has switched off.
 func (h *Handler) put(ctx context.Context, c *call) (answer any, err error) {
 	f, err := h.readNew(c.body)
 	if err != nil {

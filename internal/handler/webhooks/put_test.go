@@ -95,8 +95,8 @@ func TestHandler_put_refusesAsCreateDoes(t *testing.T) {
 	w.expect("one of them", "200", w.do(key, "PUT", "/v1/webhooks", valid))
 }
 
-// What another request does between the look and the write is looked at again; there is never a second endpoint, nor a
-// change of one that has moved on.
+// The URL is looked up again after a change by another request between the look and the write; there is never a second
+// endpoint, nor a change of one that has moved on.
 func TestHandler_put_looksAgainWhereAnotherRequestWasFirst(t *testing.T) {
 	const body = `{"url":"https://example.com/hooks","events":["*"]}`
 	for name, test := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// fault is what a problem document says.
+// fault is the content of a problem document.
 type fault struct {
 	Code   string `json:"code"`
 	Errors []struct {
@@ -36,7 +36,7 @@ func (a answer) brief() string {
 	return text
 }
 
-// expect fails the test unless an answer is what it should be, in brief.
+// expect fails the test unless an answer is as expected, in brief.
 func (w *rig) expect(what, want string, a answer) {
 	w.t.Helper()
 	if got := a.brief(); got != want {
@@ -113,7 +113,7 @@ func TestHandler_readNew_namesThePatternsThereAre(t *testing.T) {
 	}
 }
 
-// A tenant who misspells a name is told what a publisher is told.
+// A tenant who misspells a name is told the same as a publisher.
 func TestHandler_readNew_suggestsTheNearestEvents(t *testing.T) {
 	w, key := newTenant(t)
 	var got fault

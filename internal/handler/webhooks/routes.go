@@ -19,7 +19,7 @@ type body int
 const (
 	noBody       body = iota // none, {} or null, of any content type: clients send each of them
 	jsonBody                 // a JSON object
-	optionalBody             // a JSON object, or what noBody takes
+	optionalBody             // a JSON object, or a body that noBody takes
 )
 
 type route struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/queue"
 )
 
-// Queue is one standard queue: what Herald's functions do to it, and what Lambda does for them.
+// Queue is one standard queue, with the calls of Herald's functions and of Lambda on their behalf.
 type Queue interface {
 	Send(ctx context.Context, messages []queue.Outgoing) []error
 	ChangeVisibility(ctx context.Context, changes []queue.VisibilityChange) []error
