@@ -295,8 +295,10 @@ func TestWhatIsOffUntilAParameterAsksForIt(t *testing.T) {
 	slices.Sort(got)
 	want := []string{
 		"ApiDomain", "ApiDomainMapping", "Budget", "DeadletterNotices", "DeliverConnections", "DeliveriesReads",
-		"DeliveriesReadsPolicy", "DeliveriesWrites", "DeliveriesWritesPolicy", "EndpointsReads", "EndpointsReadsPolicy",
-		"EndpointsWrites", "EndpointsWritesPolicy", "HeartbeatAlarm", "HeartbeatSchedule", "HeartbeatScheduleRole",
+		"DeliveriesReadsPolicy", "DeliveriesWrites", "DeliveriesWritesPolicy", "EndpointKeysReads",
+		"EndpointKeysReadsPolicy", "EndpointKeysWrites", "EndpointKeysWritesPolicy", "EndpointsReads",
+		"EndpointsReadsPolicy", "EndpointsWrites", "EndpointsWritesPolicy", "HeartbeatAlarm", "HeartbeatSchedule",
+		"HeartbeatScheduleRole",
 		"NoticesBus", "NoticesBusPolicy", "OpenByEndpointReads", "OpenByEndpointReadsPolicy", "OpenByEndpointWrites",
 		"OpenByEndpointWritesPolicy", "ReleaseNotices",
 	}

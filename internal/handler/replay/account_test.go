@@ -40,15 +40,16 @@ type account struct {
 	verdict func(c *model.Call) model.Verdict
 	faulty  bool // requests may fail
 
-	mu      sync.Mutex
-	made    int            // calls
-	calls   map[string]int // of every process, by name
-	steps   []string       // calls that change something, and audit lines, in order
-	audited map[string]bool
-	lines   map[string]audit.Line // the last of each action
-	order   []string              // of dead letters, by death
-	lists   int                   // pages of dead letters that were read
-	log     bytes.Buffer
+	mu       sync.Mutex
+	made     int            // calls
+	calls    map[string]int // of every process, by name
+	steps    []string       // calls that change something, and audit lines, in order
+	audited  map[string]bool
+	lines    map[string]audit.Line // the last of each action
+	order    []string              // of dead letters, by death
+	lists    int                   // pages of dead letters that were read
+	log      bytes.Buffer
+	logLines slog.Handler // of the log, one for all processes: it has them write in turn
 }
 
 // inAccount runs a test in an account with an active, a disabled, a deleted and a narrowed endpoint, at the time of the
@@ -71,6 +72,7 @@ func inAccount(t *testing.T, do func(a *account)) {
 		narrowed := a.Endpoints["webhook_narrowed"]
 		narrowed.Events = []string{"user.created", "organization.*"}
 		a.Endpoints["webhook_narrowed"] = narrowed
+		a.logLines = slog.NewJSONHandler(&a.log, nil)
 		m.Judge = a.judge
 		do(a)
 	})
@@ -175,7 +177,7 @@ func (a *account) handler(p *model.Process) *Handler {
 		Vault:      deadletter.Vault{Keys: p.OpeningKeys(), Random: rand.Reader},
 		Deliveries: p.Sender(a.DeliveryQueue), Retries: p.Sender(a.RetryQueue), Events: p.Sender(a.events),
 		Rejected: rejected.Queue{Client: p.Polled(a.rejected)}, Erasure: a.items,
-		Audit: trail{p.Audit(), a}, Log: slog.New(slog.NewJSONHandler(&a.log, nil)), Now: time.Now,
+		Audit: trail{p.Audit(), a}, Log: slog.New(a.logLines), Now: time.Now,
 	}
 }
 
@@ -245,6 +247,13 @@ func (a *account) start(j job.Job) {
 
 // token is the job that was started under it.
 func (a *account) token(token string) model.JobRow { return a.Jobs[job.ID(token)] }
+
+// tokenNow is token while other processes are at work.
+func (a *account) tokenNow(token string) model.JobRow {
+	a.Mu.Lock()
+	defer a.Mu.Unlock()
+	return a.token(token)
+}
 
 // reject has fanout reject events.
 func (a *account) reject(events ...rejected.Event) {

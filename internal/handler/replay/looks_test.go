@@ -79,7 +79,7 @@ func playCrowd(t *testing.T, what string, seed uint64, operators int, requests [
 			wg.Go(func() { c.ask(ctx, requests) })
 		}
 		time.Sleep(c.upTo(20 * time.Second))
-		for a.token("t").State == "" { // it is refused while another's job publishes
+		for a.tokenNow("t").State == "" { // it is refused while another's job publishes
 			_, _ = a.within(timeout, startPublish+`}`)
 			c.wakeSlowly()
 			time.Sleep(c.upTo(time.Second))
@@ -159,16 +159,16 @@ func (c *crowd) toggle(ctx context.Context) {
 func (c *crowd) work() (minutes int) {
 	for minutes = 1; minutes < 300; minutes++ {
 		next := time.Now().Add(time.Minute)
-		if begins := c.token("t").RunsFrom.Add(job.LooksOver); time.Now().Before(begins) {
+		if begins := c.tokenNow("t").RunsFrom.Add(job.LooksOver); time.Now().Before(begins) {
 			next = begins.Add(c.upTo(time.Second))
 		}
 		c.wakeSlowly()
-		if c.token("t").State == job.Done {
+		if c.tokenNow("t").State == job.Done {
 			return minutes
 		}
 		time.Sleep(time.Until(next))
 	}
-	c.Errorf("the job does not end: %+v", c.token("t").Job)
+	c.Errorf("the job does not end: %+v", c.tokenNow("t").Job)
 	return minutes
 }
 
