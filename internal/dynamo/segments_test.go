@@ -136,7 +136,7 @@ func TestErasure_Page_goesOnInEveryPartWhereItBrokeOff(t *testing.T) {
 	}
 }
 
-// A table whose capacity grows while it is read throttles some parts, or all of them for a while.
+// A table with capacity that grows during a scan throttles some parts, or all of them for a while.
 func TestErasure_Page_goesOnWherePartsAreThrottled(t *testing.T) {
 	for _, throttle := range []int{2, 3, 7, 20} {
 		p, erasure := partedErasure()

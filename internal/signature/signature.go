@@ -3,7 +3,7 @@
 //
 // It promises two signatures of one content, id + "." + timestamp + "." + body, each with the scheme version "v1,"
 // before it. The key of the first is the text of the secret exactly as issued, as the specification has it. The key of
-// the second is the bytes whose Base64 follows "whsec_", as the libraries of Standard Webhooks have it. A third one,
+// the second is the decoded Base64 after "whsec_", as the libraries of Standard Webhooks have it. A third one,
 // "v1a," and an Ed25519 signature of the same content, is verified by a public key. It never parses the body and never
 // keeps a secret.
 package signature
@@ -63,8 +63,8 @@ func CheckImported(secret string) error {
 	return nil
 }
 
-// decode returns the key that the libraries of Standard Webhooks take from a secret: the bytes whose Base64 follows
-// "whsec_" stands for, with or without its padding, or else the text of the secret.
+// decode returns the key that the libraries of Standard Webhooks take from a secret: the decoded Base64 after
+// "whsec_", with or without its padding, or else the text of the secret.
 func decode(secret string) ([]byte, error) {
 	encoded, found := strings.CutPrefix(secret, Prefix)
 	if !found {

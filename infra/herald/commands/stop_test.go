@@ -32,7 +32,7 @@ type account struct {
 	tags    map[string]map[string]string // by ARN
 	changes []string
 	actions map[string]bool // of IAM, that were needed
-	denied  string          // the path whose changes are denied
+	denied  string          // the path of the denied changes
 }
 
 const everyMinute = "every-minute"

@@ -163,8 +163,8 @@ func TestHandler_Process_losesNothing(t *testing.T) {
 	}
 }
 
-// A row that is broken is an internal error for the deliveries of its endpoint, and no place of theirs; nobody
-// else notices.
+// A row that is broken is an internal error for the deliveries of its endpoint, and uses up none of their places.
+// Other deliveries do not notice.
 func TestHandler_Process_readsPastABrokenRow(t *testing.T) {
 	in(t, status(200), func(w *rig) {
 		w.aws.BreakEndpoint(dynamo.EndpointKey{TenantID: "acme", EndpointID: "webhook_1"})

@@ -19,7 +19,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
-// bystanders are the requests of operators who want none of a job's events, but whose requests receive them.
+// bystanders are the requests of operators who want none of a job's events. Their requests receive them, too.
 var bystanders = []string{
 	`{"action":"rejected_events","operator":"eve","tenant_id":"none"}`, // of inspect: it names no message
 	`{"action":"rejected_events","operator":"eve","message_ids":["none"]}`,

@@ -14,7 +14,7 @@ import (
 // and the request means the same after that.
 const putTries = 4
 
-// errPassed is the answer of a look whose endpoint has another URL by now, or is deleted.
+// errPassed is the answer of a look for an endpoint that has another URL by now, or is deleted.
 var errPassed = errors.New("the endpoint no longer has the URL")
 
 // put has the tenant's endpoint with a URL be as the body says: it creates that endpoint, or replaces it. So a machine

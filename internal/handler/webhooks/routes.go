@@ -19,7 +19,7 @@ type body int
 const (
 	noBody       body = iota // none, {} or null, of any content type: clients send each of them
 	jsonBody                 // a JSON object
-	optionalBody             // a JSON object, or a body that noBody takes
+	optionalBody             // a JSON object, or one of the bodies above
 )
 
 type route struct {
