@@ -33,6 +33,38 @@ func TestID_tellsApartWhateverDiffers(t *testing.T) {
 	}
 }
 
+// Whatever names a publisher chooses, no delivery of an event passes for a test, and no test for a delivery.
+func TestTestID_isOfTestsAlone(t *testing.T) {
+	for _, c := range []struct{ tenant, event, endpoint, eventType, data string }{
+		{"acme", "evt_1", "webhook_1", TestType, "{}"},
+		{"acme", "test_1", "webhook_1", TestType, "{}"},
+		{"acme", "test_1", "webhook_1", "user.created", `{"userId":"user_1"}`},
+		{"test_", "", "test_webhook", "user.created", `{"wh-id":"test_"}`},
+		{"acme", "e", "webhook_1\x00\x00\x00\x05test_", "user.created", "{}"},
+	} {
+		m := NewTest(Ref{TenantID: c.tenant, EventID: c.event, EndpointID: c.endpoint}, c.eventType, c.data)
+		name, err := m.EventType()
+		if !regexp.MustCompile(`^test_[a-z2-7]{32}$`).MatchString(m.DeliveryID) || !m.IsTest() || m.Check() != nil {
+			t.Errorf("a test is %q, %v", m.DeliveryID, m.Check())
+		}
+		if err != nil || name != c.eventType || string(m.Body) != `{"type":"`+c.eventType+`","data":`+c.data+`}` {
+			t.Errorf("its type is %q, %v; its body %s", name, err, m.Body)
+		}
+		event := m
+		event.DeliveryID = ID(c.tenant, c.event, c.endpoint, ContentOf(m.Body))
+		if event.IsTest() || event.Check() != nil {
+			t.Errorf("an event's delivery with the same content: %q, %v", event.DeliveryID, event.Check())
+		}
+		for from, to := range map[string]string{event.DeliveryID: "test_", m.DeliveryID: "msg_"} {
+			_, digest, _ := strings.Cut(from, "_")
+			forged := m
+			if forged.DeliveryID = to + digest; forged.Check() != ErrForeign { //nolint:errorlint // returned as it is
+				t.Errorf("%s becomes %s", from, forged.DeliveryID)
+			}
+		}
+	}
+}
+
 func TestMessage_EventType(t *testing.T) {
 	longest := strings.Repeat("x", 127)
 	for name, row := range map[string]struct {

@@ -185,6 +185,10 @@ func TestDeliveryOf_readsTheBodysType(t *testing.T) {
 	if diff := cmp.Diff(want, endpoint.DeliveryOf(&m, schedule)); diff != "" {
 		t.Errorf("without a type (-want +got)\n%s", diff)
 	}
+	asked := delivery.NewTest(delivery.Ref{}, "user.created", "{}")
+	if got := endpoint.DeliveryOf(&asked, schedule).EventType; got != nil {
+		t.Errorf("a test is of type %s, which an endpoint may not select", got)
+	}
 }
 
 // words are the answers as infra/docs/design.md has them.

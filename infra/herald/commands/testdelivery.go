@@ -24,7 +24,8 @@ func testCommand(s setup) *cli.Command {
 	c := command("test ENDPOINT", "send an endpoint one signed delivery, and show its answer", s.on(sendTest),
 		usage.Text("tenant", "the tenant's id"))
 	c.Description = "An ENDPOINT is an id, or TENANT/NAME with its host or description. The delivery has the type\n" +
-		"herald.test, is sent regardless of the endpoint's subscriptions, and never again.\n" +
+		"herald.test and an id that begins with test_. It is sent regardless of the endpoint's\n" +
+		"subscriptions, and never again.\n" +
 		"Exit code 3: it was not acknowledged."
 	return c
 }

@@ -57,19 +57,11 @@ func (h *Handler) test(ctx context.Context, call *operator.Call, req testRequest
 	}, nil
 }
 
-// testBody has no data. A test shows whether deliveries reach the receiver.
-const testBody = `{"type":"` + delivery.TestType + `","data":{}}`
-
-// newTest is a test delivery for the endpoint.
+// newTest is a test delivery for the endpoint. It has no data: it shows whether deliveries reach the receiver.
 func (h *Handler) newTest(t target) delivery.Message {
-	eventID, body := "test_"+h.NewID(), []byte(testBody)
-	return delivery.Message{
-		Ref: delivery.Ref{
-			DeliveryID: delivery.ID(t.key.TenantID, eventID, t.key.EndpointID, delivery.ContentOf(body)),
-			TenantID:   t.key.TenantID, EndpointID: t.key.EndpointID, EventID: eventID, CreatedAt: h.Now(),
-		},
-		Body: body,
-	}
+	return delivery.NewTest(delivery.Ref{
+		TenantID: t.key.TenantID, EndpointID: t.key.EndpointID, EventID: "test_" + h.NewID(), CreatedAt: h.Now(),
+	}, delivery.TestType, `{}`)
 }
 
 // untestable says why the endpoint takes no deliveries now.

@@ -64,7 +64,7 @@ const (
 	outcomeRecorded     = "buried"       // the log's word for it
 	outcomeDuplicate    = "duplicate"    // this death is recorded
 	outcomeAcknowledged = "acknowledged" // it was delivered after all: nothing to record
-	outcomeTest         = "test"         // an operator's test, which is not kept
+	outcomeTest         = "test"         // which is not kept
 )
 
 // death is a message to be recorded.
@@ -109,7 +109,7 @@ func (h *Handler) process(ctx context.Context, r events.SQSMessage) (d death, er
 	if err != nil || d.outcome == outcomeAcknowledged {
 		return d, err
 	}
-	if d.record.EventType == delivery.TestType {
+	if d.record.IsTest() {
 		d.outcome = outcomeTest
 		_, err = h.States.Update(ctx, d.state(delivery.Discarded))
 		return d, err

@@ -263,18 +263,18 @@ func TestHandler_Process_countsADeathOnceIfItsStateWasNotWritten(t *testing.T) {
 
 // SQS moves a test to this queue if deliver crashes on it. No owner would miss or replay a test.
 func TestHandler_Process_keepsNoTest(t *testing.T) {
-	w := newRig()
-	body := `{"type":"` + delivery.TestType + `","data":{}}`
-	m := delivery.Message{Body: []byte(body), Ref: delivery.Ref{
-		DeliveryID: delivery.ID("acme", "test_1", "webhook_1", delivery.ContentOf([]byte(body))),
-		TenantID:   "acme", EndpointID: "webhook_1", EventID: "test_1", CreatedAt: diedAt,
-	}}
-	failed := w.Process(t.Context(), []events.SQSMessage{
-		{MessageId: "sqs-a", Body: body, MessageAttributes: sqsevent.Attributes(queue.Attributes(m))},
-	})
-	got := w.aws.States[m.DeliveryID]
-	if len(failed)+len(w.aws.Letters) > 0 || got.State != delivery.Discarded || got.Reason != delivery.ReasonCrashed {
-		t.Errorf("returned %v, kept %v, state %+v", failed, w.aws.Letters, got)
+	for _, eventType := range []string{delivery.TestType, "user.created"} {
+		w := newRig()
+		m := delivery.NewTest(delivery.Ref{
+			TenantID: "acme", EndpointID: "webhook_1", EventID: "test_1", CreatedAt: diedAt,
+		}, eventType, "{}")
+		failed := w.Process(t.Context(), []events.SQSMessage{
+			{MessageId: "sqs-a", Body: string(m.Body), MessageAttributes: sqsevent.Attributes(queue.Attributes(m))},
+		})
+		got := w.aws.States[m.DeliveryID]
+		if len(failed)+len(w.aws.Letters) > 0 || got.State != delivery.Discarded || got.Reason != delivery.ReasonCrashed {
+			t.Errorf("%s: returned %v, kept %v, state %+v", eventType, failed, w.aws.Letters, got)
+		}
 	}
 }
 

@@ -14,10 +14,12 @@ import (
 
 // trial is a test delivery to an endpoint.
 func trial(event, endpointID string) delivery.Message {
-	m := message(event, endpointID)
-	m.Body = []byte(`{"type":"` + delivery.TestType + `","data":{}}`)
-	m.DeliveryID = delivery.ID(m.TenantID, m.EventID, m.EndpointID, delivery.ContentOf(m.Body))
-	return m
+	return trialOf(event, endpointID, delivery.TestType)
+}
+
+func trialOf(event, endpointID, eventType string) delivery.Message {
+	ref := message(event, endpointID).Ref
+	return delivery.NewTest(ref, eventType, "{}")
 }
 
 // A test is made once and recorded, whatever becomes of it. It moves nowhere but to the slow lane.
@@ -47,21 +49,24 @@ func TestHandler_Process_triesATestOnce(t *testing.T) {
 		"a slow tenant": {204, func(w *rig) { w.slow() }, "delivery", 0,
 			delivery.Retrying, delivery.ReasonTenantSlow, 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			in(t, status(row.status), func(w *rig) {
-				row.given(w)
-				m := trial("test", "webhook_1")
-				returned := w.process(w.on(row.from, 1, m))
-				got := w.aws.States[m.DeliveryID]
-				if len(returned) > 0 || len(w.posts) != row.posts || got.State != row.state || got.Reason != row.reason {
-					w.Errorf("returned %v, %d POSTs, %s %q", returned, len(w.posts), got.State, got.Reason)
-				}
-				others := len(w.held) + len(w.sent["Retry"]) + len(w.sent["DeadLetter"]) + len(w.hidden)
-				if others > 0 || len(w.sent["Slow"]) != row.sent {
-					w.Errorf("moved to %v, held %v, hidden %v", w.sent, w.held, w.hidden)
-				}
+		for _, eventType := range []string{delivery.TestType, "organization.created"} { // the endpoint selects neither
+			t.Run(name+" of "+eventType, func(t *testing.T) {
+				in(t, status(row.status), func(w *rig) {
+					row.given(w)
+					w.change("webhook_1", func(e *endpoint.Endpoint) { e.Events = []string{"user.created"} })
+					m := trialOf("test", "webhook_1", eventType)
+					returned := w.process(w.on(row.from, 1, m))
+					got := w.aws.States[m.DeliveryID]
+					if len(returned) > 0 || len(w.posts) != row.posts || got.State != row.state || got.Reason != row.reason {
+						w.Errorf("returned %v, %d POSTs, %s %q", returned, len(w.posts), got.State, got.Reason)
+					}
+					others := len(w.held) + len(w.sent["Retry"]) + len(w.sent["DeadLetter"]) + len(w.hidden)
+					if others > 0 || len(w.sent["Slow"]) != row.sent {
+						w.Errorf("moved to %v, held %v, hidden %v", w.sent, w.held, w.hidden)
+					}
+				})
 			})
-		})
+		}
 	}
 }
 

@@ -33,6 +33,11 @@ func TestHandler_delivery_showsTheWholeRecord(t *testing.T) {
 		if diff := cmp.Diff(want, read[Delivery](a, "delivery", `"delivery_id":"msg_1"`)); diff != "" {
 			t.Errorf("delivery (-want +got):\n%s", diff)
 		}
+		r.DeliveryID, want.DeliveryID, want.Test = "test_1", "test_1", true
+		a.putDeliveries(r)
+		if diff := cmp.Diff(want, read[Delivery](a, "delivery", `"delivery_id":"test_1"`)); diff != "" {
+			t.Errorf("a test (-want +got):\n%s", diff)
+		}
 	})
 }
 
