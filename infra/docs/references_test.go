@@ -227,7 +227,7 @@ func TestBrokenLinks_findsFileAndAnchor(t *testing.T) {
 // Scripts tell refusals by their codes.
 func TestOperatorsReadEveryCode(t *testing.T) {
 	all, constant := texts(t), regexp.MustCompile(`\b[cC]ode[A-Z]\w* += "([a-z_]+)"`)
-	_, section, _ := strings.Cut(all["infra/docs/operators.md"], "\n## Errors\n")
+	_, section, _ := strings.Cut(all["infra/docs/operator-api.md"], "\n## Errors\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var defined, listed []string
 	for name, text := range all {
@@ -245,7 +245,7 @@ func TestOperatorsReadEveryCode(t *testing.T) {
 	slices.Sort(defined)
 	slices.Sort(listed)
 	if !slices.Equal(defined, listed) {
-		t.Errorf("operators.md lists %v; the functions answer %v", listed, defined)
+		t.Errorf("operator-api.md lists %v; the functions answer %v", listed, defined)
 	}
 }
 

@@ -124,8 +124,8 @@ func TestTheDocumentedCommandsWork(t *testing.T) {
 	t.Run("README.md", func(t *testing.T) {
 		prints(t, shell(t, profile+blocks(t, "../../README.md", "Publish an event")), `"MessageId"`)
 	})
-	t.Run("operators.md", func(t *testing.T) {
-		prints(t, shell(t, profile+blocks(t, "operators.md", "")), `"queues":{`)
+	t.Run("operator-api.md", func(t *testing.T) {
+		prints(t, shell(t, profile+blocks(t, "operator-api.md", "")), `"queues":{`)
 	})
 	t.Run("deploy.md", func(t *testing.T) {
 		const roles = `import boto3

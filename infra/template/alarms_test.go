@@ -68,9 +68,9 @@ func severities(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	all := map[string]string{}
-	rows := regexp.MustCompile("(?m)^\\| `(\\w+Alarm)` \\| (\\w+) \\|")
-	for _, row := range rows.FindAllStringSubmatch(string(text), -1) {
-		all[row[1]] = row[2]
+	sections := regexp.MustCompile(`(?m)^### (\w+Alarm)\n\n(Page|Ticket)\. \S`)
+	for _, found := range sections.FindAllStringSubmatch(string(text), -1) {
+		all[found[1]] = strings.ToLower(found[2])
 	}
 	return all
 }

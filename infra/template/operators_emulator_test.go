@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/herald-webhooks/herald/infra/internal/runbook"
 	"github.com/herald-webhooks/herald/infra/pipeline"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -222,11 +222,11 @@ func (s *stage) people() map[string]lambda.Handler {
 	}
 }
 
-// operate makes the requests of the operators' runbook with ids that exist. Ids of jobs and cursors are made up, and
+// operate makes the requests of operator-api.md with ids that exist. Ids of jobs and cursors are made up, and
 // may be refused.
 func (s *stage) operate() {
 	s.t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "infra/docs/operators.md"))
+	text, err := os.ReadFile(filepath.Join(root, "infra/docs/operator-api.md"))
 	s.must(err)
 	functions := s.people()
 	shown := s.ask(functions["inspect"], `{"action":"dead_letters","operator":"ann","endpoint_id":"webhook_good"}`)
@@ -239,20 +239,23 @@ func (s *stage) operate() {
 	names := strings.NewReplacer("webhook_…", "webhook_good", "01…", fmt.Sprint(key),
 		"msg_…", fmt.Sprint(shown["data"].([]any)[0].(object)["delivery_id"]), `,"msg_…"`, "",
 		`"message_ids":["…","…"]`, `"message_ids":[`+strings.Join(events, ",")+`]`)
-	requests := regexp.MustCompile(`(?m)^(\w+(?::delete)?): (\{"action".*\})$`).FindAllStringSubmatch(string(text), -1)
-	if len(requests) == 0 {
-		s.t.Fatal("the runbook has no requests")
-	}
-	for _, r := range requests {
-		answer := s.ask(functions[r[1]], names.Replace(r[2]))
-		refused, _ := answer["error"].(object)
-		if !slices.Contains([]any{nil, "not_found", "invalid_cursor"}, refused["code"]) {
-			s.t.Errorf("%s: %v", r[2], refused)
+	asked := 0
+	for _, group := range runbook.Groups(string(text)) {
+		for _, request := range group.Requests {
+			answer := s.ask(functions[group.Function], names.Replace(request))
+			refused, _ := answer["error"].(object)
+			if !slices.Contains([]any{nil, "not_found", "invalid_cursor"}, refused["code"]) {
+				s.t.Errorf("%s: %v", request, refused)
+			}
+			asked++
 		}
+	}
+	if asked < 35 {
+		s.t.Fatalf("operator-api.md has %d requests", asked)
 	}
 }
 
-// workJobs has release wake replay for jobs, replay work them off, and inspect show one. The runbook's jobs go first:
+// workJobs has release wake replay for jobs, replay work them off, and inspect show one. The page's jobs go first:
 // they would purge the dead letter of this job.
 func (s *stage) workJobs(by pipeline.Functions) {
 	s.t.Helper()

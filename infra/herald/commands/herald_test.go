@@ -397,7 +397,7 @@ func TestList_readsPagesUpToItsLimit(t *testing.T) {
 	}
 }
 
-// The runbook's commands are played by TestRunbook_showsTheRequestOfEachCommand.
+// The reference's commands are played by TestReference_showsTheRequestsOfEachCommand.
 func TestCommands_askForWhatTheirFlagsSay(t *testing.T) {
 	for line, want := range map[string]answers.Row{
 		"deliveries find --endpoint webhook_1": {"action": "deliveries", "endpoint_id": "webhook_1", "limit": 100.0},

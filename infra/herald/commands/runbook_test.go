@@ -2,6 +2,7 @@ package commands
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -12,60 +13,57 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
 	"github.com/herald-webhooks/herald/infra/herald/exit"
+	"github.com/herald-webhooks/herald/infra/internal/runbook"
 )
 
-var (
-	shown = regexp.MustCompile(`^(inspect|replay|replay:delete|control|apikeys|webhooks): (\{.*\})$`)
-	word  = regexp.MustCompile(`"[^"]*"|\S+`)
-)
+var word = regexp.MustCompile(`"[^"]*"|\S+`)
 
-// Every command line of the runbook fits a terminal, and makes the requests below it.
-func TestRunbook_showsTheRequestOfEachCommand(t *testing.T) {
-	text, err := os.ReadFile("../../docs/operators.md")
+// page returns the groups of commands of one of the operators' pages.
+func page(t *testing.T, name string) []runbook.Group {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return runbook.Groups(string(text))
+}
+
+// Every command of the reference fits a terminal and makes a request of those below it, and no request is left.
+func TestReference_showsTheRequestsOfEachCommand(t *testing.T) {
+	groups, played := page(t, "operator-api.md"), 0
 	t.Chdir(t.TempDir())
-	command, played := "", 0
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		request := shown.FindStringSubmatch(line)
-		if request == nil {
-			command, _ = strings.CutPrefix(line, "herald ")
-			continue
+	for _, group := range groups {
+		left := slices.Clone(group.Requests)
+		for _, command := range group.Commands {
+			t.Run(command, func(t *testing.T) { left = playReference(t, command, group, left) })
+			played++
 		}
-		if line := "herald " + command; len(line) > 80 {
-			t.Errorf("more than a line: %s", line)
+		if len(left) > 0 {
+			t.Errorf("no command above makes %s", left)
 		}
-		t.Run(command, func(t *testing.T) { playRunbook(t, command, request[1], request[2]) })
-		played++
 	}
 	if played < 35 {
 		t.Errorf("played %d commands", played)
 	}
 }
 
-// playRunbook looks for the request among those that the command makes.
-func playRunbook(t *testing.T, command, function, request string) {
-	t.Helper()
-	var want answers.Row
-	if err := json.Unmarshal([]byte(request), &want); err != nil {
-		t.Fatal(err)
-	}
-	event, err := json.Marshal(want["event"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines, _ := want["endpoints"].([]any)
-	endpoints, err := json.Marshal(append(lines, answers.Row{})[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range map[string][]byte{"event.json": event, "endpoints.jsonl": endpoints} {
-		if err := os.WriteFile(name, content, 0o600); err != nil {
-			t.Fatal(err)
+// The commands of the runbook work as they stand there, for somebody who types them at night.
+func TestRunbook_commandsWork(t *testing.T) {
+	groups := page(t, "operators.md")
+	t.Chdir(t.TempDir())
+	for _, group := range groups {
+		for _, command := range group.Commands {
+			t.Run(command, func(t *testing.T) { playLine(t, command) })
 		}
 	}
+	if len(groups) < 2 || len(groups[0].Commands) != 6 {
+		t.Errorf("the runbook begins with %v, want six commands", groups)
+	}
+}
+
+// playLine plays a command of a page against functions that answer all requests, and returns what it asked.
+func playLine(t *testing.T, command string) *fake {
+	t.Helper()
 	const answer = `{"data":[],"next_cursor":null,"ready":1,"complete":true,"job":{"job_id":"job_1"},
 		"state":"acknowledged","act":"replay","done":1,"failed":{"internal":1},"endpoint_id":"webhook_…",
 		"dead_letters":{"dead":{"count":1}}}`
@@ -79,20 +77,83 @@ func playRunbook(t *testing.T, command, function, request string) {
 	if code != exit.Done && code != exit.Unhealthy {
 		t.Fatalf("exit code %d: %s", code, words)
 	}
-	for _, got := range f.requests {
-		got["operator"] = want["operator"] // the caller's ARN
-		delete(got, "token")
-		byEvent := want["event"] != nil || want["event_id"] != nil // which inspect refuses with a limit
-		if want["limit"] == nil && !byEvent && got["limit"] == 100.0 {
-			delete(got, "limit")
-		}
+	if line := "herald " + command; len(line) > 80 {
+		t.Errorf("more than a line: %s", line)
 	}
-	delete(want, "token")
+	return f
+}
+
+// playReference plays a command, and returns the requests that are left without those that it made.
+func playReference(t *testing.T, command string, group runbook.Group, left []string) []string {
+	t.Helper()
+	for _, request := range group.Requests {
+		writeFiles(t, request)
+	}
+	f := playLine(t, command)
 	made := false
-	for n, got := range f.requests {
-		made = made || cmp.Equal(want, got) && f.asked[n] == function
+	for _, request := range group.Requests {
+		if !f.made(t, group.Function, request) {
+			continue
+		}
+		made = true
+		left = slices.DeleteFunc(left, func(one string) bool { return one == request })
 	}
 	if !made {
-		t.Errorf("made %v of %v, want %v of %s", f.requests, f.asked, want, function)
+		t.Errorf("made %v of %v, want one of %s of %s", f.requests, f.asked, group.Requests, group.Function)
 	}
+	return left
+}
+
+// writeFiles writes the files that a command reads whose request holds their content.
+func writeFiles(t *testing.T, request string) {
+	t.Helper()
+	want := object(t, request)
+	lines, _ := want["endpoints"].([]any)
+	files := map[string]any{"event.json": want["event"], "endpoints.jsonl": append(lines, answers.Row{})[0]}
+	for name, content := range files {
+		text, err := json.Marshal(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if content == nil || len(lines) == 0 && name == "endpoints.jsonl" {
+			continue
+		}
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func object(t *testing.T, text string) answers.Row {
+	t.Helper()
+	var o answers.Row
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return o
+}
+
+// made says whether a request of a page was made of a function. The operator is the caller's ARN, a token is random,
+// and lists have a limit unless the page has one.
+func (f *fake) made(t *testing.T, function, request string) bool {
+	t.Helper()
+	want := object(t, request)
+	byEvent := want["event"] != nil || want["event_id"] != nil // which inspect refuses with a limit
+	ignored := []string{"operator", "token"}
+	if want["limit"] == nil && !byEvent {
+		ignored = append(ignored, "limit")
+	}
+	without := func(r answers.Row) answers.Row {
+		r = maps.Clone(r)
+		for _, name := range ignored {
+			delete(r, name)
+		}
+		return r
+	}
+	for n, got := range f.requests {
+		if f.asked[n] == function && cmp.Equal(without(want), without(got)) {
+			return true
+		}
+	}
+	return false
 }
