@@ -2,6 +2,8 @@ package schema
 
 import "fmt"
 
+// compileMinItems makes the rule of minItems. Like every rule of arrays, it lets all other values pass: a keyword asks
+// something of one kind of value alone (JSON Schema 2020-12, Validation, 6.1). To refuse them is the work of type.
 func compileMinItems(s *scope, value any, at string) error {
 	return compileCount(s, value, at, countItems, func(n, limit int) bool { return n >= limit })
 }
@@ -10,12 +12,13 @@ func compileMaxItems(s *scope, value any, at string) error {
 	return compileCount(s, value, at, countItems, func(n, limit int) bool { return n <= limit })
 }
 
+// countItems is how many items a value has. ok is false for a value that is no array.
 func countItems(v any) (int, bool) {
 	items, ok := v.([]any)
 	return len(items), ok
 }
 
-// compileCount counts items or names.
+// compileCount counts items or names. The limit is a number of the schema, so the check costs the same for every value.
 func compileCount(s *scope, value any, at string, count func(any) (int, bool), fits func(n, limit int) bool) error {
 	limit, err := amount(value, at)
 	if err != nil {
@@ -30,6 +33,9 @@ func compileCount(s *scope, value any, at string, count func(any) (int, bool), f
 	return nil
 }
 
+// compileUniqueItems makes the rule that no two items are equal: 1 equals 1.0, and the order of names does not count.
+// Each item is turned into its canonical text and looked up among those before it. Pairs are never compared, which
+// would take the square of the work.
 func compileUniqueItems(s *scope, value any, at string) error {
 	unique, ok := value.(bool)
 	if !ok {
@@ -53,6 +59,8 @@ func compileUniqueItems(s *scope, value any, at string) error {
 	return nil
 }
 
+// compilePrefixItems makes the rule of prefixItems: the first schema for the first item, and so on. An array may be
+// shorter than the list. Each schema looks at another item, so the bounds are apart.
 func compilePrefixItems(s *scope, value any, at string) error {
 	nodes, err := list(value, at)
 	if err != nil {
@@ -75,6 +83,8 @@ func compilePrefixItems(s *scope, value any, at string) error {
 	return nil
 }
 
+// compileItems makes the rule of items, for those that come after prefixItems. It reads the length of prefixItems from
+// the text of the schema. Where that is no list, its own compiler has refused the schema before.
 func compileItems(s *scope, value any, at string) error {
 	n, err := compile(value, at)
 	if err != nil {
@@ -95,6 +105,8 @@ func compileItems(s *scope, value any, at string) error {
 	return nil
 }
 
+// compileContains makes the rule of contains with its two companions: at least one item has to match, unless
+// minContains says another number. With a minContains of 0 no array is refused for having too few.
 func compileContains(s *scope, value any, at string) error {
 	n, err := compile(value, at)
 	if err != nil {
@@ -134,6 +146,7 @@ func (c contains) check(r *run, v any, evaluated seen) string {
 	}
 	found := c.count(r, items, evaluated)
 	switch {
+	// A schema without minContains has no such place to name, so the place of no match at all is contains.
 	case found == 0 && c.least > 0:
 		return c.none
 	case found < c.least:
@@ -144,7 +157,8 @@ func (c contains) check(r *run, v any, evaluated seen) string {
 	return ""
 }
 
-// count stops as soon as the answer is known, unless each match is to be marked.
+// count stops as soon as the answer is known, unless each match is to be marked. Where the cost is spent, the number is
+// too low, and the result of the whole check means nothing.
 func (c contains) count(r *run, items []any, evaluated seen) (found int) {
 	for i, item := range items {
 		if !r.spend(costRule) || evaluated == nil && c.most < 0 && found >= c.least {

@@ -1,5 +1,6 @@
 package schema
 
+// compileAllOf makes the rule that all schemas match. The answer names the first keyword below them that does not.
 func compileAllOf(s *scope, value any, at string) error {
 	return compileBranches(s, value, at, func(nodes []*node) rule {
 		return func(r *run, v any, evaluated seen) string {
@@ -13,6 +14,8 @@ func compileAllOf(s *scope, value any, at string) error {
 	})
 }
 
+// compileAnyOf makes the rule that at least one schema matches. The place of a mismatch is anyOf itself, since no
+// branch is more at fault than another.
 func compileAnyOf(s *scope, value any, at string) error {
 	return compileBranches(s, value, at, func(nodes []*node) rule {
 		return func(r *run, v any, evaluated seen) string {
@@ -31,6 +34,7 @@ func compileAnyOf(s *scope, value any, at string) error {
 	})
 }
 
+// compileOneOf makes the rule that exactly one schema matches. The second match ends the check.
 func compileOneOf(s *scope, value any, at string) error {
 	return compileBranches(s, value, at, func(nodes []*node) rule {
 		return func(r *run, v any, evaluated seen) string {
@@ -48,6 +52,7 @@ func compileOneOf(s *scope, value any, at string) error {
 	})
 }
 
+// unless returns the place of a keyword that a value does not fit.
 func unless(fits bool, at string) string {
 	if fits {
 		return ""
@@ -55,6 +60,7 @@ func unless(fits bool, at string) string {
 	return at
 }
 
+// compileBranches compiles the schemas of allOf, anyOf or oneOf. All of them look at the same value.
 func compileBranches(s *scope, value any, at string, check func([]*node) rule) error {
 	nodes, err := list(value, at)
 	if err != nil {
@@ -72,6 +78,8 @@ func onTheSame(at string, nodes ...*node) (b bound) {
 	return b
 }
 
+// compileNot makes the rule that a schema does not match. Parts that the schema evaluates do not count, since it has to
+// fail where the value is good: that is why it gets no list to mark them in.
 func compileNot(s *scope, value any, at string) error {
 	n, err := compile(value, at)
 	if err != nil {
@@ -92,6 +100,8 @@ func (s *scope) branch(keyword string) (*node, error) {
 	return compile(value, pointer(s.at, keyword))
 }
 
+// compileIf makes the rule of if with then and else, which mean nothing without it. The bound has both branches,
+// although a value takes one: it may be too high, never too low.
 func compileIf(s *scope, value any, at string) error {
 	condition, err := compile(value, at)
 	if err != nil {
@@ -114,6 +124,7 @@ func compileIf(s *scope, value any, at string) error {
 	return nil
 }
 
+// compileDependentSchemas makes the rule that an object with a certain name matches a further schema as a whole.
 func compileDependentSchemas(s *scope, value any, at string) error {
 	names, nodes, err := below(value, at)
 	if err != nil {
@@ -158,6 +169,7 @@ func (r *run) nothingSeen(v any) seen {
 	if !isArray {
 		n, _ = countNames(v)
 	}
+	// Without the means for the list there is none: the check is over, and apply runs no rule that would read it.
 	if !r.spend(costSeen * Cost(n)) {
 		n = 0
 	}
@@ -165,6 +177,7 @@ func (r *run) nothingSeen(v any) seen {
 }
 
 // inPlace holds a value against a further schema for it. If that schema matches, the parts that it evaluated count.
+// Therefore the schema marks a list for itself first, which is dropped where the schema fails.
 func (r *run) inPlace(n *node, v any, evaluated seen) string {
 	if evaluated == nil {
 		return r.apply(n, v, nil)
@@ -183,6 +196,7 @@ func (r *run) inPlace(n *node, v any, evaluated seen) string {
 	return ""
 }
 
+// compileUnevaluatedItems makes the rule for the items that no other keyword of the schema has evaluated.
 func compileUnevaluatedItems(s *scope, value any, at string) error {
 	return compileUnevaluated(s, value, at, "maxItems", func(v any) []any {
 		items, _ := v.([]any)
@@ -190,6 +204,7 @@ func compileUnevaluatedItems(s *scope, value any, at string) error {
 	})
 }
 
+// compileUnevaluatedProperties makes the rule for the names that no other keyword of the schema has evaluated.
 func compileUnevaluatedProperties(s *scope, value any, at string) error {
 	return compileUnevaluated(s, value, at, "maxProperties", func(v any) []any {
 		o, ok := v.(*object)
@@ -207,6 +222,7 @@ func compileUnevaluated(s *scope, value any, at, most string, parts func(any) []
 	if err != nil {
 		return err
 	}
+	// From here on all rules of the schema are told to mark what they evaluate, those before this one, too.
 	s.tracks = true
 	s.add(func(r *run, v any, evaluated seen) string {
 		for i, part := range parts(v) {

@@ -28,6 +28,7 @@ func (r *run) apply(n *node, v any, evaluated seen) string {
 	if n.tracks && evaluated == nil {
 		evaluated = r.nothingSeen(v)
 	}
+	// The list of parts may be missing where its cost was the last straw. Rules that read it must not run then.
 	if r.over() {
 		return n.at
 	}
@@ -63,6 +64,8 @@ func compile(v any, at string) (*node, error) {
 		if !ok {
 			continue
 		}
+		// A keyword with a wrong value refuses the whole schema. To ignore the keyword would let events through that its
+		// author meant to refuse.
 		if err := k.compile(s, value, pointer(at, k.name)); err != nil {
 			return nil, err
 		}
@@ -77,8 +80,9 @@ type keyword struct {
 	compile func(s *scope, value any, at string) error
 }
 
-// keywords are those that can refuse a value, in the order of their checks: bounds of the data come first. Others
-// only describe.
+// keywords are those that can refuse a value, in the order of their checks: bounds of the data come first. Others only
+// describe. The two keywords for what is not evaluated come last: all others have marked their parts by then. Rules run
+// in this order for every value, so a long array meets maxItems before any schema of its items.
 func keywords() []keyword {
 	return []keyword{
 		{"$ref", noReference}, {"$dynamicRef", noReference},
@@ -98,6 +102,8 @@ func keywords() []keyword {
 	}
 }
 
+// noReference refuses a schema that refers to another one. A reference may lead back to itself, and then no bound of
+// the cost could be known. The catalogue puts the meant schema in its place before.
 func noReference(_ *scope, _ any, at string) error {
 	return fmt.Errorf("%s: references are not followed", at)
 }

@@ -12,7 +12,8 @@ import (
 // same everywhere.
 type Cost int64
 
-// In is the work that a function of 256 MB does in a time: Lambda gives it that part of the core of 1,769 MB.
+// In is the work that a function of 256 MB does in a time: Lambda gives it that part of the core of 1,769 MB. Time
+// measured on the machine at hand would make the same event good on a quick one and bad on a slow one.
 func In(d time.Duration) Cost { return Cost(d) * 256 / 1769 }
 
 // NoLimit is more than any check costs.
@@ -33,7 +34,7 @@ const (
 	costSeen   = 4 // an item or a name that is kept in mind as evaluated
 )
 
-// run is one check.
+// run is one check. It belongs to one goroutine. Nothing in it outlives the check.
 type run struct {
 	left Cost
 
@@ -47,6 +48,7 @@ func (r *run) spend(c Cost) bool {
 	return r.left >= 0
 }
 
+// over reports whether the limit is passed. A mismatch that is found after that may be none.
 func (r *run) over() bool { return r.left < 0 }
 
 // decimal reads a number. It ends the check where the exponent is too long.
@@ -113,6 +115,7 @@ func (b bound) apart(c bound) bound {
 	return bound{part{max(b.each, c.each), max(b.rate, c.rate), b.most + c.most}, append(b.keywords, c.keywords...)}
 }
 
+// times is the bound of n values of the schema, such as the items of an array.
 func (b bound) times(n float64) bound {
 	all := bound{part: b.part.times(n)}
 	for _, k := range b.keywords {

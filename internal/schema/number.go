@@ -21,7 +21,7 @@ type decimal struct {
 const maxExponent = 1000
 
 // decimalOf reads a numeral. It multiplies nothing out: 1e1000000000 costs no more than 1. ok is false where the
-// exponent is too long.
+// exponent is too long. The work is linear in the text, except for the exponent, which maxExponent bounds.
 func decimalOf(n numeral) (d decimal, ok bool) {
 	text, negative := strings.CutPrefix(string(n), "-")
 	mantissa, exponent := text, ""
@@ -33,6 +33,7 @@ func decimalOf(n numeral) (d decimal, ok bool) {
 	digits := strings.TrimLeft(all, "0")
 	point := int64(len(whole) - (len(all) - len(digits)))
 	d = decimal{negative: negative, digits: strings.TrimRight(digits, "0"), point: big.NewInt(point)}
+	// 0, -0 and 0e999 are one number, and so have one form.
 	if d.digits == "" {
 		return decimal{point: new(big.Int)}, true
 	}
@@ -63,7 +64,8 @@ func (d decimal) sign() int {
 	return 1
 }
 
-// compare is -1, 0 or 1.
+// compare is -1, 0 or 1. Digits have no zeros at either end, so with equal points their order as texts is that of the
+// numbers.
 func (d decimal) compare(e decimal) int {
 	if c := cmp.Compare(d.sign(), e.sign()); c != 0 || d.sign() == 0 {
 		return c
@@ -77,7 +79,8 @@ func (d decimal) whole() bool {
 	return d.point.Cmp(big.NewInt(int64(len(d.digits)))) >= 0 || d.digits == ""
 }
 
-// append writes a text that equal numbers share, and others do not.
+// append writes a text that equal numbers share, and others do not. The semicolon ends it: the next text of a list
+// begins anew.
 func (d decimal) append(to []byte) []byte {
 	if d.negative {
 		to = append(to, '-')

@@ -5,6 +5,7 @@ import (
 	"slices"
 )
 
+// compileMinProperties makes the rule of minProperties. Like all rules of objects, it lets other values pass.
 func compileMinProperties(s *scope, value any, at string) error {
 	return compileCount(s, value, at, countNames, func(n, limit int) bool { return n >= limit })
 }
@@ -13,6 +14,7 @@ func compileMaxProperties(s *scope, value any, at string) error {
 	return compileCount(s, value, at, countNames, func(n, limit int) bool { return n <= limit })
 }
 
+// countNames is how many names an object has. ok is false for a value that is no object.
 func countNames(v any) (int, bool) {
 	o, ok := v.(*object)
 	if !ok {
@@ -21,7 +23,8 @@ func countNames(v any) (int, bool) {
 	return len(o.names), true
 }
 
-// all reports whether an object has these names. It looks at no more of them than the object has.
+// all reports whether an object has these names. It looks at no more of them than the object has. The object's map of
+// places is made by the first look-up, and the cost of that is taken here, once.
 func (r *run) all(o *object, names []string) bool {
 	if len(names) > len(o.names) {
 		return false
@@ -35,6 +38,8 @@ func (r *run) all(o *object, names []string) bool {
 	})
 }
 
+// compileRequired makes the rule of required. A name that the schema lists twice is one: otherwise an object would need
+// more names than there are.
 func compileRequired(s *scope, value any, at string) error {
 	required, err := names(value, at)
 	if err != nil {
@@ -52,6 +57,7 @@ func compileRequired(s *scope, value any, at string) error {
 
 func unique(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
+// compileDependentRequired makes the rule that an object with a certain name has others, too.
 func compileDependentRequired(s *scope, value any, at string) error {
 	o, ok := value.(*object)
 	if !ok {
@@ -81,6 +87,7 @@ func compileDependentRequired(s *scope, value any, at string) error {
 	return nil
 }
 
+// compilePropertyNames makes the rule that every name of an object, taken as a text, matches a schema.
 func compilePropertyNames(s *scope, value any, at string) error {
 	n, err := compile(value, at)
 	if err != nil {
@@ -101,7 +108,8 @@ func compilePropertyNames(s *scope, value any, at string) error {
 	return nil
 }
 
-// members are the three keywords that share the names of an object among them.
+// members are the three keywords that share the names of an object among them. additionalProperties means the names
+// that the other two leave over, so none of the three can be checked alone.
 type members struct {
 	named      map[string]*node
 	patterns   []pattern
@@ -125,6 +133,7 @@ func compileMembers(s *scope, _ any, _ string) error {
 		if err != nil {
 			return err
 		}
+		// A value is held against the schema of its name or against this one, never against both.
 		b = b.apart(m.additional.bound.times(s.most("maxProperties")))
 	}
 	matched, err := m.readPatterns(s)
@@ -164,6 +173,7 @@ func (m *members) readPatterns(s *scope) (b bound, err error) {
 			return b, err
 		}
 		m.patterns, m.matched = append(m.patterns, p), append(m.matched, n)
+		// A name may match several patterns, and its value is held against the schema of each.
 		b = b.and(always(n.at, Cost(p.rate()))).and(n.bound.times(s.most("maxProperties")))
 	}
 	return b, nil

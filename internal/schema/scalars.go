@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 )
 
+// compileType makes the rule of type. 1.0 is an integer, since it is one to JSON Schema (2020-12, Validation, 6.1.1).
 func compileType(s *scope, value any, at string) error {
 	list, err := names(value, at)
 	if one, ok := value.(string); ok {
@@ -37,10 +38,12 @@ func compileType(s *scope, value any, at string) error {
 // costCanonical bounds the cost of a byte of JSON in run.canonical: at most a value, a number and a name each.
 const costCanonical = costValue + costNumber + costSort + 16*costByte
 
+// compileConst makes the rule of const: an enum of one value.
 func compileConst(s *scope, value any, at string) error {
 	return compileOneOfValues(s, []any{value}, at)
 }
 
+// compileEnum makes the rule of enum. A list without values is allowed, and refuses everything.
 func compileEnum(s *scope, value any, at string) error {
 	values, ok := value.([]any)
 	if !ok {
@@ -51,7 +54,8 @@ func compileEnum(s *scope, value any, at string) error {
 
 func isScalar(v any) bool { return kind(v) != "array" && kind(v) != "object" }
 
-// compileOneOfValues looks a value up, at the same cost however many are allowed.
+// compileOneOfValues looks a value up, at the same cost however many are allowed. Where all allowed values are scalars,
+// a text longer than the longest, an array and an object are refused unread: so the cost does not grow with the data.
 func compileOneOfValues(s *scope, values []any, at string) error {
 	allowed, scalars := map[string]bool{}, true
 	longest := 0
@@ -81,6 +85,7 @@ func compileOneOfValues(s *scope, values []any, at string) error {
 	return nil
 }
 
+// compileMinimum makes the rule of minimum. Numbers are compared exactly, so 2^53 and its successor are two.
 func compileMinimum(s *scope, value any, at string) error {
 	return compileLimit(s, value, at, func(c int) bool { return c >= 0 })
 }
@@ -125,6 +130,8 @@ func number(value any, at string) (decimal, error) {
 	return d, nil
 }
 
+// compileMultipleOf makes the rule of multipleOf. The cost of a division grows with the square of the divisor's words,
+// which the schema's author chose, and with the digits of the data.
 func compileMultipleOf(s *scope, value any, at string) error {
 	d, err := number(value, at)
 	if err != nil || d.sign() <= 0 {
@@ -190,6 +197,7 @@ func newPattern(text, at string) (pattern, error) {
 	return pattern{form, Cost(len(program.Inst))}, nil
 }
 
+// matches reports whether the pattern is found anywhere in the text, as JSON Schema has it, not only as the whole.
 func (p pattern) matches(r *run, text string) bool {
 	return r.spend(costMatch+costStep*p.steps*Cost(len(text)+1)) && p.form.MatchString(text)
 }

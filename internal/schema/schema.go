@@ -19,7 +19,8 @@ type Schema struct{ root *node }
 // ErrTooCostly is a check that went beyond its limit.
 var ErrTooCostly = errors.New("checking the data against its schema costs too much")
 
-// Compile reads the text of a schema.
+// Compile reads the text of a schema. Keywords that it does not know are ignored, as the dialect asks for; format, too,
+// is only a description there. The error names the place of the fault as a JSON Pointer.
 func Compile(text string) (*Schema, error) {
 	v, err := parse([]byte(text))
 	if err != nil {
@@ -66,7 +67,8 @@ func (s *Schema) Check(data []byte, limit Cost) (spent Cost, err error) {
 }
 
 // Worst is the most that a check of so many bytes costs, unless one of its numbers has an exponent of more than a
-// thousand digits. at is the keyword that costs most.
+// thousand digits. at is the keyword that costs most. The catalogue refuses a schema by it, and tells its author which
+// keyword to bound.
 func (s *Schema) Worst(size int) (most Cost, at string) {
 	b := s.root.bound
 	return Cost(b.of(size)) + costDecode*Cost(size), b.costliest(size)

@@ -35,7 +35,8 @@ func (o *object) get(name string) (value any, ok bool) {
 	return o.values[i], true
 }
 
-// parse reads JSON. A value is nil, a bool, string or numeral, []any or *object.
+// parse reads JSON. A value is nil, a bool, string or numeral, []any or *object. Names of an object are distinct, and
+// strings are valid UTF-8: the decoder refuses all else.
 func parse(text []byte) (any, error) {
 	d := jsontext.NewDecoder(bytes.NewBuffer(text))
 	v, err := parseValue(d)
@@ -129,6 +130,7 @@ func (r *run) canonical(to []byte, v any) []byte {
 	return to
 }
 
+// canonicalObject appends an object's text, with its names sorted: their order does not make objects differ.
 func (r *run) canonicalObject(to []byte, o *object) []byte {
 	if !r.spend(costSort * Cost(len(o.names))) {
 		return to
@@ -169,7 +171,7 @@ func kind(v any) string {
 	return "object"
 }
 
-// pointer is a JSON Pointer, one token longer.
+// pointer is a JSON Pointer, one token longer. ~ and / in a name are escaped (RFC 6901, section 3).
 func pointer(at string, token any) string {
 	return at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(fmt.Sprint(token))
 }

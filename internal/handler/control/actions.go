@@ -10,14 +10,16 @@ import (
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
+// request names the target of an action: an endpoint, or without endpoint_id all endpoints of a tenant.
 type request struct {
 	EndpointID string `json:"endpoint_id"`
 	TenantID   string `json:"tenant_id"`
 	Reason     string `json:"reason"` // kept with a pause, and logged
 }
 
-// pause stops deliveries to an endpoint, or to all of a tenant's. An attempt that is under way is
-// not stopped.
+// pause stops deliveries to an endpoint, or to all of a tenant's. An attempt that is under way is not stopped. The
+// reason is stored with the pause, for the operator who finds it later. A second pause is refused, since it would
+// replace that reason.
 func (h *Handler) pause(ctx context.Context, call *operator.Call, req request) (Answer, error) {
 	t, err := h.find(ctx, call, req)
 	if err != nil {
@@ -39,7 +41,8 @@ func (h *Handler) pause(ctx context.Context, call *operator.Call, req request) (
 }
 
 // mark changes the target's marks, if that changes anything, once the audit log has the line. It returns the target
-// with the marks that are stored.
+// with the marks that are stored. The change is tried on a copy first: without an effect it leaves no audit line. The
+// store then makes it on the marks that it reads itself, since another operator may have been faster.
 func (h *Handler) mark(ctx context.Context, call *operator.Call, t target, line audit.Line,
 	change func(*endpoint.Marks) (changed bool),
 ) (marked target, changed bool, err error) {
@@ -55,7 +58,8 @@ func (h *Handler) mark(ctx context.Context, call *operator.Call, t target, line 
 	return t.with(marks), changed, err
 }
 
-// resume ends a pause.
+// resume ends a pause. Deliveries to an endpoint may still have to wait, for its circuit or another stop. The answer of a
+// tenant's resume names such endpoints, so that an operator does not take them for resumed.
 func (h *Handler) resume(ctx context.Context, call *operator.Call, req request) (Answer, error) {
 	t, err := h.find(ctx, call, req)
 	if err != nil {
@@ -79,7 +83,8 @@ func (h *Handler) resume(ctx context.Context, call *operator.Call, req request) 
 	return answer, nil
 }
 
-// release has an endpoint's backlog sent now, at the pace of a recovery.
+// release has an endpoint's backlog sent now, at the pace of a recovery. It is an order to release, which takes it up
+// in its next run. A second order is no fault: it begins another recovery.
 func (h *Handler) release(ctx context.Context, call *operator.Call, req request) (Answer, error) {
 	if err := operator.Required("endpoint_id", req.EndpointID); err != nil {
 		return Answer{}, err
@@ -105,6 +110,7 @@ func (h *Handler) release(ctx context.Context, call *operator.Call, req request)
 	return answer, nil
 }
 
+// discardRequest has confirm as a field, and not as a question of the tool: a script has to write it down, too.
 type discardRequest struct {
 	Target          request `json:",embed"`
 	DiscardedBefore string  `json:"discarded_before"`
@@ -143,7 +149,8 @@ func (h *Handler) discard(ctx context.Context, call *operator.Call, req discardR
 	return answer, nil
 }
 
-// parseBefore reads discarded_before, to the millisecond that is stored.
+// parseBefore reads discarded_before, to the millisecond that is stored. A time in the future would drop events that
+// are not yet published. Without a time it is that of the request.
 func parseBefore(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return now.Truncate(time.Millisecond), nil

@@ -21,6 +21,7 @@ type target struct {
 
 func (t target) ofTenant() bool { return t.key.EndpointID == "" }
 
+// marks are the operators' orders about the target itself. An endpoint has its tenant's as well, which are not in them.
 func (t target) marks() endpoint.Marks {
 	if t.ofTenant() {
 		return t.found.Tenant
@@ -61,7 +62,8 @@ func (t target) unreleasable() error {
 }
 
 // find checks a request and reads its target. A tenant is known by its endpoints: one without any is more likely a
-// typing error than a tenant to stop.
+// typing error than a tenant to stop. A deleted or unreadable endpoint is refused, since no mark would have an effect
+// on it.
 func (h *Handler) find(ctx context.Context, call *operator.Call, req request) (target, error) {
 	if err := operator.CheckReason(req.Reason); err != nil {
 		return target{}, err
@@ -90,6 +92,8 @@ func (h *Handler) find(ctx context.Context, call *operator.Call, req request) (t
 	return target{key: key, found: found, endpoints: []endpoint.Endpoint{found.Endpoint}}, nil
 }
 
+// findTenant reads a tenant with its endpoints. An endpoint that cannot be read must not keep an operator from stopping
+// its tenant. Marks that cannot be read do: a write would take the place of orders that are unknown.
 func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, error) {
 	if tenantID == "" {
 		return target{}, operator.Invalid("endpoint_id", "endpoint_id or tenant_id is required")
@@ -119,7 +123,9 @@ func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, erro
 
 // look stores a lease for each endpoint once its mark is stored: release looks for waiting deliveries there. The
 // endpoints were listed before the audit line and the mark. That is enough. For an endpoint that was made since,
-// deliver stores the lease itself with the first delivery that has to wait.
+// deliver stores the lease itself with the first delivery that has to wait. Where a lease is not stored, the answer is
+// an error although the mark stays. The operator asks again, and a mark that is there already is then refused or set
+// once more.
 func (h *Handler) look(ctx context.Context, t target) error {
 	now := h.Now()
 	return errors.Join(parallel.Each(len(t.endpoints), atOnce, func(i int) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
+// testRequest names one endpoint. A test of all endpoints of a tenant would be a flood.
 type testRequest struct {
 	EndpointID string `json:"endpoint_id"`
 	TenantID   string `json:"tenant_id"`
@@ -28,7 +29,8 @@ type Test struct {
 	Body       string            `json:"body"`
 }
 
-// test sends a test delivery to an endpoint, regardless of its subscriptions.
+// test sends a test delivery to an endpoint, regardless of its subscriptions. The test is signed and sent like any
+// delivery. It is attempted once, leaves no dead letter, and changes no circuit.
 func (h *Handler) test(ctx context.Context, call *operator.Call, req testRequest) (Test, error) {
 	if err := operator.Required("endpoint_id", req.EndpointID); err != nil {
 		return Test{}, err
@@ -57,14 +59,16 @@ func (h *Handler) test(ctx context.Context, call *operator.Call, req testRequest
 	}, nil
 }
 
-// newTest is a test delivery for the endpoint. It has no data: it shows whether deliveries reach the receiver.
+// newTest is a test delivery for the endpoint. It has no data: it shows whether deliveries reach the receiver. Its event
+// id is new each time, so that no receiver takes a second test for a duplicate of the first.
 func (h *Handler) newTest(t target) delivery.Message {
 	return delivery.NewTest(delivery.Ref{
 		TenantID: t.key.TenantID, EndpointID: t.key.EndpointID, EventID: "test_" + h.NewID(), CreatedAt: h.Now(),
 	}, delivery.TestType, `{}`)
 }
 
-// untestable says why the endpoint takes no deliveries now.
+// untestable says why the endpoint takes no deliveries now. A test to an open circuit would be held, and its operator
+// would wait for a result in vain.
 func (t target) untestable() error {
 	if err := t.unreleasable(); err != nil {
 		return err

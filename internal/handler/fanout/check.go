@@ -39,7 +39,8 @@ type checker interface {
 // schemas are the types' schemas by name, each compiled when the first event of its type comes.
 type schemas map[string]func() (checker, error)
 
-// schemasOf returns the schemas of the types.
+// schemasOf returns the schemas of the types. A schema that does not compile makes an internal error of each of its
+// events. The tests compile all of them, and infra/catalogue those of an adopter.
 func schemasOf(types []catalogue.Type) schemas {
 	made := schemas{}
 	for _, t := range types {
@@ -71,7 +72,7 @@ func (h *Handler) check(tasks []*task) {
 	}
 }
 
-// match checks one event.
+// match checks one event. The limit is in work, not in time, so an event that is checked here is checked everywhere.
 func (h *Handler) match(t *task, limit schema.Cost) (spent schema.Cost, err error) {
 	compiled, err := h.schemas[t.event.Type]() // each event has a known type
 	if err != nil {
@@ -80,7 +81,8 @@ func (h *Handler) match(t *task, limit schema.Cost) (spent schema.Cost, err erro
 	return compiled.Check(t.event.Data, limit) //nolint:wrapcheck // it names the schema's complaint
 }
 
-// judge turns the result of a check into the event's fate.
+// judge turns the result of a check into the event's fate. A mismatch is the publisher's fault. Any other error is an
+// internal one: the event is received again.
 func (h *Handler) judge(t *task, err error) {
 	var mismatch *schema.Mismatch
 	switch {

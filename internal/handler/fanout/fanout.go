@@ -62,7 +62,8 @@ type Handler struct {
 	memory  *memory
 }
 
-// reserve is the time kept back before the function's deadline.
+// reserve is the time kept back before the function's deadline. Answers are written and metrics flushed in it. An event
+// whose sends are not done by then goes back to the queue.
 const reserve = 2 * time.Second
 
 // tenantReads bounds the concurrent reads of subscriptions in one batch.
@@ -93,7 +94,9 @@ type task struct {
 	later bool
 }
 
-// Process handles the records of one invocation. It returns the ids of the messages that go back to the queue.
+// Process handles the records of one invocation. It returns the ids of the messages that go back to the queue. The
+// cheap events are sent first. A batch cannot be held up by one event with a costly schema for longer than its own
+// check takes.
 func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (failed []string) {
 	began := h.Now()
 	ctx, cancel := parallel.Deadline(ctx, reserve)
@@ -122,6 +125,7 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 	return failed
 }
 
+// decode reads one message. A message that breaks the rules is bad; any other error would be an internal one.
 func decode(r events.SQSMessage) *task {
 	t := &task{record: r}
 	var err error
@@ -138,7 +142,8 @@ func (h *Handler) send(ctx context.Context, tasks []*task) {
 	h.fanOut(ctx, slices.DeleteFunc(slices.Clone(tasks), func(t *task) bool { return t.bad != nil || t.err != nil }))
 }
 
-// reject sends bad events to EventsDeadLetterQueue as they came, with their reason.
+// reject sends bad events to EventsDeadLetterQueue as they came, with their reason. An event that cannot be kept there
+// gets an error, and so goes back to EventsQueue: none is lost.
 func (h *Handler) reject(ctx context.Context, tasks []*task) {
 	var refused outbox
 	for _, t := range tasks {
@@ -151,7 +156,8 @@ func (h *Handler) reject(ctx context.Context, tasks []*task) {
 	refused.send(ctx, h.Rejected)
 }
 
-// fanOut sends the deliveries of good events: one read per tenant, sends in tens.
+// fanOut sends the deliveries of good events: one read per tenant, sends in tens. Where one send of an event fails, all
+// of them are repeated with the whole event. The ids are the same then, so receivers see duplicates.
 func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 	tenants := h.subscriptions(ctx, tasks)
 	slow := h.slow(ctx, slices.Collect(maps.Keys(tenants)))
@@ -174,6 +180,7 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 				continue
 			}
 			t.sends++
+			// CreatedAt is SQS's time of the event, not the time of this receive: a repeated fan-out makes the same life.
 			m := delivery.Message{Ref: delivery.Ref{
 				DeliveryID: delivery.ID(t.event.TenantID, t.event.ID, e.ID, content),
 				TenantID:   t.event.TenantID,
@@ -199,6 +206,7 @@ func (o *outbox) add(t *task, m queue.Outgoing) {
 	o.owners, o.messages = append(o.owners, t), append(o.messages, m)
 }
 
+// One failed message is enough: its event goes back as a whole.
 func (o *outbox) send(ctx context.Context, to Sender) {
 	if len(o.messages) == 0 {
 		return
@@ -213,7 +221,9 @@ func (o *outbox) send(ctx context.Context, to Sender) {
 // slowTime bounds the read of slow tenants: it is a hint, and the sends need the time.
 const slowTime = time.Second
 
-// slow reads which tenants are slow. Where that fails, none is: deliver sends their deliveries on.
+// slow reads which tenants are slow. Where that fails, none is: deliver sends their deliveries on. Only the answer that
+// a tenant was never charged is remembered. A tenant that is slow is asked about each time, since its time may have
+// been extended.
 func (h *Handler) slow(ctx context.Context, tenants []string) map[string]time.Time {
 	now := h.Now()
 	tenants = slices.DeleteFunc(tenants, func(id string) bool { return h.memory.free(id, now) })
@@ -250,7 +260,7 @@ type subscriptions struct {
 	err       error
 }
 
-// subscriptions reads each tenant of the events once.
+// subscriptions reads each tenant of the events once. A tenant that cannot be read fails its own events only.
 func (h *Handler) subscriptions(ctx context.Context, tasks []*task) map[string]subscriptions {
 	found := map[string]subscriptions{}
 	for _, t := range tasks {

@@ -34,8 +34,10 @@ func newMemory() *memory {
 // that come too early.
 const freeFor = time.Second
 
+// isFree notes that a tenant was read as never charged.
 func (m *memory) isFree(tenantID string, now time.Time) { m.checked.Put(tenantID, now) }
 
+// free reports whether a tenant was read as never charged within the last second.
 func (m *memory) free(tenantID string, now time.Time) bool {
 	read, known := m.checked.Get(tenantID)
 	return known && now.Sub(read) < freeFor

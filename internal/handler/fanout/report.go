@@ -16,6 +16,7 @@ const (
 	outcomeRejected  = "rejected"
 )
 
+// outcome is the word of the log. An event with an error counts as failed even if it is bad, since it comes back.
 func (t *task) outcome() string {
 	switch {
 	case t.err != nil:

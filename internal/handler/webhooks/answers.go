@@ -32,17 +32,21 @@ type view struct {
 	HeadersDropped  []string        `json:"headers_dropped,omitempty"` // names; a change of the URL's origin only
 }
 
+// typesAnswer has the names that a subscription may hold. Names and patterns are apart, as the specification has them.
 type typesAnswer struct {
 	EventTypes []string `json:"event_types"`
 	Patterns   []string `json:"patterns"`
 }
 
+// eventType is one type of the catalogue, for people who write a receiver.
 type eventType struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description"`
 	Schema      jsontext.Value `json:"schema"` // of data
 }
 
+// viewOf shows an endpoint as it is at a time: the end of an overlap is shown when it comes, although nothing is
+// written then. The signing secret and the values of headers are not in it, since nothing here can decrypt them.
 func (h *Handler) viewOf(e endpoint.Endpoint, now time.Time) view {
 	if !e.Overlaps(now) {
 		e.EndOverlap()
@@ -59,6 +63,7 @@ func (h *Handler) viewOf(e endpoint.Endpoint, now time.Time) view {
 	}
 }
 
+// when writes a time as answers have it. nil, which becomes null, is a time that has not come.
 func when(t time.Time) *string {
 	if t.IsZero() {
 		return nil
@@ -112,6 +117,7 @@ func problemOf(err error) *problem.Error {
 		return nil
 	case errors.As(err, &known):
 		return known
+	// A panic is the fault of this code. A second try would meet it again, so the answer is no 503.
 	case errors.As(err, &panicked):
 		return problem.Because(problem.CodeInternal, err)
 	case errors.Is(err, dynamo.ErrConflict):

@@ -20,11 +20,13 @@ func (h *Handler) authenticate(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	// From here on the line of the log names the key, also where the request turns out not to know its secret.
 	c.keyID = known.ID
 	if !known.Accepts(text) { // the zero key of an unknown id accepts nothing
 		return problem.New(problem.CodeUnauthenticated)
 	}
 	key, spent := known, false
+	// A key whose last known use leaves nothing is refused without a write: use only grows within a minute.
 	if known.Affords(c.units(), h.Budget, c.now) {
 		key, spent, err = h.Keys.Spend(ctx, known, c.units(), h.Budget, c.now)
 		if err != nil {
@@ -42,7 +44,8 @@ func (h *Handler) authenticate(ctx context.Context, c *call) error {
 	return nil
 }
 
-// lookUp returns the key as this process saw it last, or reads it. Spend shows whether it was revoked since.
+// lookUp returns the key as this process saw it last, or reads it. Spend shows whether it was revoked since. An id that
+// no key has is not remembered: a made-up id per request would fill the memory with nothing.
 func (h *Handler) lookUp(ctx context.Context, id string) (apikey.Key, error) {
 	if key, found := h.seen.Get(id); found {
 		return key, nil

@@ -19,6 +19,7 @@ const (
 
 // checkBody holds a body to its route's rules, but for its content.
 func (c *call) checkBody() error {
+	// The size comes before everything, so that no parser sees a body that is too large.
 	if len(c.body) > maxBody {
 		return problem.New(problem.CodeBodyTooLarge)
 	}
@@ -48,11 +49,13 @@ func checkNoBody(body []byte) error {
 	return nil
 }
 
-// decode reads the body, a JSON object, into the fields of out, which are raw values.
+// decode reads the body, a JSON object, into the fields of out, which are raw values. Each member stays unparsed until
+// its own check: one of the wrong type is then named together with all others.
 func decode(body []byte, out any) error {
 	if err := json.Unmarshal(body, out, json.RejectUnknownMembers(true)); err != nil {
 		return refuseJSON(err, body)
 	}
+	// Only null gets here besides an object.
 	if jsontext.Value(body).Kind() != '{' { // null leaves out as it was
 		return problem.At(problem.CodeInvalidBody, "", "must be an object")
 	}
@@ -85,10 +88,12 @@ type reader struct {
 	types, rules []problem.Field
 }
 
+// mistyped notes that a field has a value of another type. Nothing else is checked of that field.
 func (r *reader) mistyped(pointer, detail string) {
 	r.types = append(r.types, problem.Field{Pointer: &pointer, Detail: detail})
 }
 
+// refuse notes that a field has a value of the right type that breaks a rule.
 func (r *reader) refuse(pointer, detail string) {
 	r.rules = append(r.rules, problem.Field{Pointer: &pointer, Detail: detail})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/signature"
 )
 
+// create makes an endpoint. Its answer is the only one with the signing secret, until the secret is rotated.
 func (h *Handler) create(ctx context.Context, c *call) (any, error) {
 	f, err := h.readNew(c.body)
 	if err != nil {
@@ -36,7 +37,9 @@ func (h *Handler) createFrom(ctx context.Context, c *call, f fields) (any, error
 	return shown, nil
 }
 
-// add gives a new endpoint of a tenant its id, secret and headers, and audits and stores it.
+// add gives a new endpoint of a tenant its id, secret and headers, and audits and stores it. The audit line comes
+// before the endpoint. Where the endpoint is not stored after all, the line stays: it has the request, and the log of
+// the function has the result.
 func (h *Handler) add(
 	ctx context.Context, c *call, e *endpoint.Endpoint, headers *[]endpoint.Header, secret string,
 ) error {
@@ -55,8 +58,9 @@ func (h *Handler) add(
 	return h.store(ctx, c, func() error { return h.Endpoints.Create(ctx, *e, h.allowURL(*e)) })
 }
 
-// setSecret gives the endpoint its next signing secret, and on request a new key pair, sealed together.
-// Nothing is stored yet: an error here leaves all as it was.
+// setSecret gives the endpoint its next signing secret, and on request a new key pair, sealed together. Nothing is
+// stored yet: an error here leaves all as it was. The version goes up first, since it is a part of the context under
+// which KMS encrypts: a sealed secret of one version does not open as another.
 func (h *Handler) setSecret(ctx context.Context, e *endpoint.Endpoint, secret string) (err error) {
 	signer := signature.Signer{Secret: secret}
 	if h.Asymmetric {
@@ -99,16 +103,21 @@ func (h *Handler) alter(
 	}
 	err = h.store(ctx, c, func() error {
 		if now.Live() && (!was.Live() || was.URL != now.URL) {
+			// A URL that is new to the live endpoints has to be checked against all of them, in one transaction with their
+			// count.
 			return h.Endpoints.Readdress(ctx, was, now, h.allowURL(now))
 		}
 		return h.Endpoints.Replace(ctx, was, now)
 	})
+	// This process at least shows the new public keys at once. Others follow within a minute.
 	h.keySets.Delete(now.ID)
 	shown := h.viewOf(now, c.now)
 	shown.HeadersDropped = dropped(was, now)
 	return shown, err
 }
 
+// change sets the fields that the body has. A move to another origin drops the headers, unless the body sets them anew:
+// they may hold a token that only the receiver before is to see.
 func (h *Handler) change(ctx context.Context, c *call) (any, error) {
 	f, err := h.readChange(c.body)
 	if err != nil {
@@ -131,6 +140,8 @@ func (h *Handler) change(ctx context.Context, c *call) (any, error) {
 // any other.
 const removeTries = 3
 
+// remove deletes an endpoint. To delete a deleted one is no fault, so that a client may repeat a request with a lost
+// answer.
 func (h *Handler) remove(ctx context.Context, c *call) (_ any, err error) {
 	for try := range removeTries {
 		_, err = h.alter(ctx, c, "delete", func(e *endpoint.Endpoint) error {
@@ -142,6 +153,7 @@ func (h *Handler) remove(ctx context.Context, c *call) (_ any, err error) {
 			if try > 0 {
 				return nil
 			}
+			// Deleted endpoints beyond the most that a tenant may have make room, the oldest first. Once a request is enough.
 			return h.Endpoints.Prune(ctx, e.TenantID)
 		})
 		if !errors.Is(err, dynamo.ErrConflict) {
@@ -151,6 +163,8 @@ func (h *Handler) remove(ctx context.Context, c *call) (_ any, err error) {
 	return nil, err
 }
 
+// restore makes a deleted endpoint active, with the secret and the headers that it had (infra/docs/spec.md,
+// "Endpoints").
 func (h *Handler) restore(ctx context.Context, c *call) (any, error) {
 	return h.alter(ctx, c, "restore", func(e *endpoint.Endpoint) error {
 		if e.Live() {

@@ -55,7 +55,8 @@ func (h *Handler) pay(ctx context.Context, c *call) error {
 	return nil
 }
 
-// wait waits before the next try, with jitter. It is false where the request has no time for another one.
+// wait waits before the next try, with jitter. It is false where the request has no time for another one. A whole wait
+// is drawn, from nothing on: requests that have met once spread out, and do not meet again.
 func wait(ctx context.Context, try int) bool {
 	jitter := rand.N(min(firstWait<<min(try-1, 8), longestWait)) //nolint:gosec // jitter
 	if end, bounded := ctx.Deadline(); bounded && time.Until(end) < jitter+lastTry {

@@ -12,7 +12,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/keyring"
 )
 
-// readHeaders reads an object of strings by the names of headers, in its order. null is none.
+// readHeaders reads an object of strings by the names of headers, in its order. null is none. The values are secrets. A
+// fault names the header and never quotes its value.
 func readHeaders(v jsontext.Value, r *reader) (headers []endpoint.Header) {
 	const pointer = "/headers"
 	if v.Kind() == 'n' {
@@ -70,7 +71,8 @@ func checkHeader(h endpoint.Header, before []endpoint.Header, pointer string, r 
 	}
 }
 
-// setHeaders seals headers as the endpoint's, for the origin of its URL. Without a list, the endpoint keeps its own.
+// setHeaders seals headers as the endpoint's, for the origin of its URL. Without a list, the endpoint keeps its own. A
+// new version each time keeps sealed headers from being put back in place of later ones.
 func (h *Handler) setHeaders(ctx context.Context, e *endpoint.Endpoint, list *[]endpoint.Header) error {
 	if list == nil {
 		return nil
@@ -92,6 +94,7 @@ func (h *Handler) setHeaders(ctx context.Context, e *endpoint.Endpoint, list *[]
 	return nil
 }
 
+// removeHeaders leaves an endpoint without headers. The version goes up, so that the audit log shows that they changed.
 func removeHeaders(e *endpoint.Endpoint) {
 	if e.SealedHeaders != nil || e.HeaderNames != nil {
 		e.HeadersVersion++

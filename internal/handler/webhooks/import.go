@@ -41,10 +41,12 @@ type importRequest struct {
 	DryRun    bool             `json:"dry_run"`
 }
 
+// importAnswer has one result for each endpoint of the request: a fault of one stops none of the others.
 type importAnswer struct {
 	Data []imported `json:"data"` // in the order of the request
 }
 
+// imported is the result for one endpoint. Neither its secret nor its URL's path is in it.
 type imported struct {
 	TenantID   string       `json:"tenant_id"`
 	Host       string       `json:"host"`
@@ -53,6 +55,7 @@ type imported struct {
 	Errors     []fieldError `json:"errors,omitzero"`
 }
 
+// fieldError is a fault of one field. An empty field is a fault of the endpoint as a whole.
 type fieldError struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
@@ -88,6 +91,8 @@ func (h *Handler) importEndpoints(
 	return answer, nil
 }
 
+// A dry run makes the same checks and stops before the first write. It promises nothing for later: the tenant may
+// change its endpoints in between.
 func (h *Handler) importEndpoint(
 	ctx context.Context, by *operator.Call, text jsontext.Value, dryRun bool,
 ) (one imported) {
@@ -181,7 +186,8 @@ func readTenant(v jsontext.Value, r *reader) string {
 	return id
 }
 
-// readSecret returns another sender's secret as it stands.
+// readSecret returns another sender's secret as it stands. It has been given to a receiver already, so it cannot be
+// replaced by one in Herald's form.
 func readSecret(v jsontext.Value, r *reader) string {
 	secret, ok := r.text(v, "/secret")
 	if !ok {

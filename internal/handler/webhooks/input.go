@@ -106,6 +106,7 @@ func (f fields) apply(e *endpoint.Endpoint) {
 	}
 }
 
+// readDescription reads a text for people. It is shown to operators, in a terminal and on the console's page.
 func readDescription(v jsontext.Value, r *reader) string {
 	text, ok := r.text(v, "/description")
 	switch {
@@ -120,6 +121,8 @@ func readDescription(v jsontext.Value, r *reader) string {
 // disguises finds characters that make a text look like another one in a terminal or a portal.
 func disguises(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
+// readURL returns a URL in the form in which it is stored, so that two spellings of one address are one. It
+// resolves no name: the address behind a name is checked when deliver dials it.
 func (h *Handler) readURL(v jsontext.Value, r *reader) string {
 	raw, ok := r.text(v, "/url")
 	if !ok {
@@ -132,6 +135,8 @@ func (h *Handler) readURL(v jsontext.Value, r *reader) string {
 	return stored
 }
 
+// readStatus reads active or disabled. A deletion by a status would hide behind a harmless change, and so has its
+// method.
 func readStatus(v jsontext.Value, r *reader) endpoint.Status {
 	text, ok := r.text(v, "/status")
 	s := endpoint.Status(text)

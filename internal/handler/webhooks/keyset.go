@@ -79,6 +79,7 @@ func (h *Handler) lookUpKeys(ctx context.Context, endpointID string, now time.Ti
 		known = published{endpoint: e, found: found, at: now}
 		h.keySets.Put(endpointID, known)
 		return known, nil
+	// Old keys are better than none: they verify all deliveries that were signed before the last rotation.
 	case seen && known.found && age < keysStale:
 		h.Log.WarnContext(ctx, "keys not read anew", slog.String(telemetry.KeyEndpoint, endpointID), telemetry.Cause(err))
 		return known, nil

@@ -25,6 +25,8 @@ const (
 // notDeleted is the filter of a list that names no status.
 const notDeleted = "not_deleted"
 
+// list answers a page of the tenant's endpoints, newest first. It reads all of a kind, of which there are few, and cuts
+// the page out. The cursor is the last id shown: what is created or deleted between two pages shifts none of them.
 func (h *Handler) list(ctx context.Context, c *call) (any, error) {
 	limit, filter, err := c.listQuery()
 	if err != nil {
@@ -86,6 +88,7 @@ func (c *call) listQuery() (limit int, filter string, err error) {
 	return limit, filter, nil
 }
 
+// selects reports whether a list with this filter shows a status.
 func selects(filter string, s endpoint.Status) bool {
 	if filter == notDeleted {
 		return s != endpoint.Deleted
@@ -93,12 +96,14 @@ func selects(filter string, s endpoint.Status) bool {
 	return string(s) == filter
 }
 
+// read answers one endpoint, deleted or not.
 func (h *Handler) read(ctx context.Context, c *call) (any, error) {
 	e, err := h.load(ctx, c)
 	return h.viewOf(e, c.now), err
 }
 
-// load reads the endpoint of the path. An id that cannot be one is not asked for.
+// load reads the endpoint of the path. An id that cannot be one is not asked for. Another tenant's endpoint is not
+// found, as one that never was: ids of others cannot be tried out.
 func (h *Handler) load(ctx context.Context, c *call) (endpoint.Endpoint, error) {
 	if !endpoint.ValidID(c.endpointID) {
 		return endpoint.Endpoint{}, problem.New(problem.CodeEndpointNotFound)
@@ -110,10 +115,12 @@ func (h *Handler) load(ctx context.Context, c *call) (endpoint.Endpoint, error) 
 	return e, err
 }
 
+// eventTypes answers the names and patterns that a subscription may hold.
 func (h *Handler) eventTypes(context.Context, *call) (any, error) {
 	return typesAnswer{EventTypes: event.Types(), Patterns: event.Patterns()}, nil
 }
 
+// catalogue answers every type with its description and the schema of its data.
 func (h *Handler) catalogue(context.Context, *call) (any, error) {
 	var types []eventType
 	for _, t := range catalogue.Types() {

@@ -22,6 +22,7 @@ const (
 	optionalBody             // a JSON object, or one of the bodies above
 )
 
+// route is one operation: who may call it, what it costs, what it takes, and the method that does it.
 type route struct {
 	method, path string
 	scope        apikey.Scope
@@ -100,7 +101,8 @@ func Routes() []string {
 	return keys
 }
 
-// find sets the route and the endpoint id of the path.
+// find sets the route and the endpoint id of the path. A path without this method is another fault than a path that
+// there is not: the answer lists the methods.
 func (c *call) find() error {
 	path, id := pattern(c.in.RawPath)
 	var methods []string
