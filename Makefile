@@ -102,11 +102,14 @@ lint: tools ## run gofmt, golangci-lint (go vet and more), cfn-lint, redocly and
 	$(OPENAPI_TOOL) spectral lint --ruleset infra/clients/spectral.yaml --fail-severity hint infra/openapi.yaml || status=1; \
 	exit $$status
 
-sizes: ## print lines of Go and of the template, and words of documents; generated files apart
+sizes: ## print lines of Go and of the template, the share of comments, and words of documents; generated files apart
 	@count() { printf '%-34s%7d\n' "$$2" "$$(git ls-files -- "$${@:3}" | xargs grep -LE '^// Code generated' | xargs cat | wc $$1)"; }; \
 	count -l 'product' 'functions/*.go' 'internal/*.go' ':!internal/testkit/*' ':!*_test.go'; \
 	count -l 'infra and test kit, without tests' 'infra/*.go' 'internal/testkit/*.go' ':!*_test.go'; \
 	count -l 'tests' '*_test.go'; \
+	git ls-files -- 'functions/*.go' 'internal/*.go' ':!internal/testkit/*' ':!*_test.go' | xargs grep -LE '^// Code generated' | \
+		xargs cat | awk 'NF { all++ } $$1 ~ "^//" { comments++ } \
+		END { printf "%-34s%6.1f%%\n", "comments of the product", 100 * comments / all }'; \
 	count -w 'words of documents' README.md 'infra/*.md' ':!infra/docs/spec.md' ':!infra/docs/CHANGELOG.md'; \
 	count -l 'template' template.yaml
 

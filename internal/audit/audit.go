@@ -58,7 +58,8 @@ type Client interface {
 		*cloudwatchlogs.CreateLogStreamOutput, error)
 }
 
-// Log is the log group. A function writes to the stream of its name, all its processes at once.
+// Log is the log group. A function writes to the stream of its name, all its processes at once: CloudWatch Logs needs no
+// sequence tokens.
 type Log struct {
 	Client   Client
 	Group    string
@@ -71,7 +72,8 @@ func New(cfg aws.Config, group, function string) Log {
 	return Log{Client: cloudwatchlogs.NewFromConfig(cfg), Group: group, Function: function, Now: time.Now}
 }
 
-// Write writes up to 100 lines.
+// Write writes up to 100 lines. They stand or fall together: where CloudWatch Logs rejects a part, the error says so,
+// and the caller changes nothing. Lines that were taken by then stay, and tell of a request that came to nothing.
 func (l Log) Write(ctx context.Context, lines ...Line) error {
 	if len(lines) == 0 {
 		return nil
@@ -105,6 +107,7 @@ func (l Log) Write(ctx context.Context, lines ...Line) error {
 	return nil
 }
 
+// createStream makes the stream of the function, once in its life. The group is the template's.
 func (l Log) createStream(ctx context.Context) error {
 	_, err := l.Client.CreateLogStream(ctx, &cloudwatchlogs.CreateLogStreamInput{
 		LogGroupName: &l.Group, LogStreamName: &l.Function,

@@ -34,6 +34,7 @@ type Invalid struct {
 	Reason  string
 }
 
+// Error is the reason with its field. It is kept with the rejected event, and shown to operators.
 func (e *Invalid) Error() string {
 	if e.Field == "" {
 		return "invalid event: " + e.Reason
@@ -104,7 +105,8 @@ func (m message) missing() string {
 	return ""
 }
 
-// fill takes over all fields but the id. reason is "" when they are valid.
+// fill takes over all fields but the id. reason is "" when they are valid. It stops at the first fault: a publisher's
+// program is mended one fault at a time, and rejected events tell only one.
 func (e *Event) fill(m message) (field, reason string) {
 	if field := m.missing(); field != "" {
 		return field, "is required"
@@ -141,11 +143,14 @@ func (e Event) Payload() []byte {
 	return slices.Concat([]byte(head), e.Data, []byte("}"))
 }
 
+// text is the value of a JSON string. Any other value is none, null too.
 func text(v jsontext.Value) (string, bool) {
 	s, err := jsontext.AppendUnquote(nil, v)
 	return string(s), v.Kind() == '"' && err == nil
 }
 
+// hasUserID holds user.created to the one field of data that the specification shows (infra/docs/spec.md, "Payload
+// shape").
 func hasUserID(data jsontext.Value) bool {
 	var d struct {
 		UserID jsontext.Value `json:"userId"`

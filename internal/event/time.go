@@ -36,5 +36,6 @@ func timeOf(v jsontext.Value) (time.Time, bool) {
 	if leap && (at.Hour() != 23 || at.Minute() != 59) {
 		return time.Time{}, false
 	}
+	// In UTC the time may fall into the year before 0 or after 9999, which RFC 3339 cannot write.
 	return at, err == nil && at.Year() >= 0 && at.Year() <= 9999
 }

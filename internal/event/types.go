@@ -17,6 +17,7 @@ var types, known = func() (names []string, set map[string]bool) {
 	return names, set
 }()
 
+// These are all patterns there are. Another one with a star is no pattern, even if it looks like one.
 var patterns = []string{"*", "user.*", "organization.*", "organizationMembership.*"}
 
 // Types returns the event names: the specification's in its order ("Events"), then an adopter's own.

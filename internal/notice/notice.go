@@ -41,7 +41,8 @@ type Notice struct {
 	Status      int          `json:"status,omitzero"` // of the last answer, if there was one
 }
 
-// Of is the notice of a change of an endpoint.
+// Of is the notice of a change of an endpoint. Endpoint, kind and time make its id, so a notice that is put twice can
+// be told by it.
 func Of(e endpoint.Endpoint, n circuit.Notice) Notice {
 	return Notice{
 		ID:   e.ID + "/" + string(n.Kind) + "/" + strconv.FormatInt(n.At.UnixMilli(), 10),
@@ -96,6 +97,7 @@ func (b Bus) Put(ctx context.Context, notices []Notice) []error {
 	return errs
 }
 
+// all gives one error to all notices: the call failed as a whole.
 func all(errs []error, err error) []error {
 	for n := range errs {
 		errs[n] = fmt.Errorf("putting on the bus: %w", err)

@@ -49,7 +49,8 @@ func checkFields(payload []byte) error {
 	return nil
 }
 
-// longest is the length of the longest string in a sound value, names included, in characters.
+// longest is the length of the longest string in a sound value, names included, in characters. It reads tokens and not
+// values, so that long lists cost no memory.
 func longest(v jsontext.Value) (most int) {
 	tokens := jsontext.NewDecoder(bytes.NewReader(v), jsontext.AllowInvalidUTF8(true))
 	for {
@@ -63,7 +64,7 @@ func longest(v jsontext.Value) (most int) {
 	}
 }
 
-// short cuts a name that no field has.
+// short cuts a name that no field has. It may be as long as the request, and the answer names it.
 func short(name string) string {
 	if utf8.RuneCountInString(name) <= maxText {
 		return name

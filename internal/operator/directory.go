@@ -51,6 +51,7 @@ func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found
 	if err != nil {
 		return Found{}, err
 	}
+	// An id does not tell its tenant. Only the item of an endpoint in trouble does.
 	if tenantID == "" {
 		tenantID = item.TenantID
 	}
@@ -61,6 +62,7 @@ func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found
 }
 
 // ID returns the id of an endpoint that may be named by its host or its description. An id is returned as it is.
+// Deleted endpoints have no name any more: another endpoint may have taken it over.
 func (d Directory) ID(ctx context.Context, tenantID, name string) (string, error) {
 	if isID(name) {
 		return name, nil
@@ -103,6 +105,7 @@ func names(endpoints []endpoint.Endpoint) (names []string) {
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
+// isID tells an id from a name by its prefix. An empty name counts as an id, which Required has refused before.
 func isID(name string) bool { return name == "" || strings.HasPrefix(name, endpoint.IDPrefix) }
 
 // CheckEndpointID refuses a host or a description where a function may not read them.
@@ -159,7 +162,8 @@ func (f Found) Admission() endpoint.Admission {
 	return gate.AdmitsAny()
 }
 
-// State is the endpoint's state in a word: a stop hides the state of the circuit under it.
+// State is the endpoint's state in a word: a stop hides the state of the circuit under it. An operator's pause hides
+// the owner's stop, as it does in endpoint.Gate.
 func (f Found) State() string {
 	if f.Unreadable {
 		return StateUnreadable
@@ -176,7 +180,8 @@ func (f Found) State() string {
 	}
 }
 
-// Since is the beginning of that state; zero where it is not known.
+// Since is the beginning of that state; zero where it is not known. Of an endpoint that was disabled it is its last
+// change, which may be a later one. Of two pauses, the endpoint's counts.
 func (f Found) Since() time.Time {
 	switch f.State() {
 	case StateDeleted:

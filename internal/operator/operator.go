@@ -56,9 +56,9 @@ func (c *Call) Audit(ctx context.Context, lines ...audit.Line) error {
 // Action is one entry of a function's action table. Make it with Do.
 type Action func(ctx context.Context, call *Call, payload []byte) (any, error)
 
-// Do makes an action of a typed function. Req's fields are the request's besides action and
-// operator; unknown and empty ones are refused. A *Refusal from do and
-// cursor.ErrInvalid are answered, any other error is a Lambda error.
+// Do makes an action of a typed function. Req's fields are the request's besides action and operator; unknown and empty
+// ones are refused. A *Refusal from do and cursor.ErrInvalid are answered, any other error is a Lambda error. A field
+// of the wrong name is refused, since a filter that is ignored would make a request act on more than was meant.
 func Do[Req, Res any](do func(ctx context.Context, call *Call, req Req) (Res, error)) Action {
 	return func(ctx context.Context, call *Call, payload []byte) (any, error) {
 		var request struct {
@@ -95,7 +95,9 @@ var (
 	errLate     = errors.New("timed out: ask again, or select less; see the function's log under this request id")
 )
 
-// Invoke runs one action. Any error is errInternal, or errLate where AWS or the action took too long.
+// Invoke runs one action. Any error is errInternal, or errLate where AWS or the action took too long. A refusal is no
+// error to Lambda, so that it is neither repeated nor counted as a failure of the function. The detail of an internal
+// error may hold names of resources, and stays in the log.
 func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	started := f.Now()
 	call := &Call{Now: started.UTC(), audit: f.Audit}
@@ -128,6 +130,7 @@ func Encode(answer any) (jsontext.Value, error) { return json.Marshal(answer, en
 
 var encoding = json.JoinOptions(jsontext.AllowInvalidUTF8(true), json.WithMarshalers(json.MarshalToFunc(timeOrNull)))
 
+// timeOrNull writes a zero time as null. The year 1 would be taken for a time.
 func timeOrNull(to *jsontext.Encoder, t time.Time) error {
 	if t.IsZero() {
 		return to.WriteToken(jsontext.Null)
@@ -145,6 +148,7 @@ func (f *Function) run(ctx context.Context, call *Call, payload []byte) (name st
 	if err := json.Unmarshal(payload, &head); err != nil {
 		return "", nil, refuseJSON(err, payload)
 	}
+	// JSON's null is decoded without an error, and leaves all fields empty.
 	if jsontext.Value(payload).Kind() != '{' {
 		return "", nil, Refuse(CodeInvalidJSON, "", "the request must be a JSON object")
 	}
@@ -164,6 +168,7 @@ func (f *Function) run(ctx context.Context, call *Call, payload []byte) (name st
 	return head.Action, answer, err
 }
 
+// report writes the one line of an invocation, refused and failed ones included.
 func (f *Function) report(ctx context.Context, call *Call, action string, started time.Time, err error) {
 	attrs := append([]slog.Attr{
 		slog.String("function", f.Name),

@@ -59,7 +59,8 @@ func refuseJSON(err error, payload []byte, known ...string) *Refusal {
 	return Refuse(CodeInvalidJSON, "", "the request must be one well-formed JSON object")
 }
 
-// fieldsOf are the names of a request's fields, embedded structs' included.
+// fieldsOf are the names of a request's fields, embedded structs' included. They come from the type of the request, so
+// that a message cannot forget a new field.
 func fieldsOf(request reflect.Type) (names []string) {
 	for _, field := range reflect.VisibleFields(request) {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -76,6 +77,8 @@ func fieldsOf(request reflect.Type) (names []string) {
 // maxOperator takes the ARN of any session of a role: 39 bytes, and two names of up to 64.
 const maxOperator = 256
 
+// printable reports whether a text has 1 to 256 characters that print. A newline or an escape sequence in a name could
+// forge a line of the log, or of an operator's terminal.
 func printable(s string) bool {
 	n := 0
 	for _, r := range s {

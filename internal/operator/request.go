@@ -68,7 +68,8 @@ func Paged[T any](
 	return List[T]{Data: data, NextCursor: NextCursor(filter, next)}, nil
 }
 
-// Start returns the store's cursor in a request for the list of filter; "" is the first page.
+// Start returns the store's cursor in a request for the list of filter; "" is the first page. A cursor of another list,
+// or one that a caller made up, is refused.
 func (p Page) Start(filter string) (string, error) {
 	if p.Cursor == "" {
 		return "", nil
@@ -103,8 +104,8 @@ func Find[R any](
 	return r, err
 }
 
-// CheckTenant refuses a resource of another tenant than the one the request names, if it
-// names one.
+// CheckTenant refuses a resource of another tenant than the one the request names, if it names one. It guards against a
+// slip: operators may act on any tenant.
 func CheckTenant(asked, actual string) error {
 	if asked != "" && asked != actual {
 		return Refuse(CodeTenantMismatch, "tenant_id", "it belongs to another tenant")
@@ -112,7 +113,8 @@ func CheckTenant(asked, actual string) error {
 	return nil
 }
 
-// IDs checks a list of 1 to most ids and returns it without repetitions, in order.
+// IDs checks a list of 1 to most ids and returns it without repetitions, in order. A repetition is no fault, since
+// lists are often put together from several answers.
 func IDs(field string, ids []string, most int) ([]string, error) {
 	if len(ids) == 0 || len(ids) > most {
 		return nil, Invalid(field, "must hold 1 to "+strconv.Itoa(most)+" ids")

@@ -16,6 +16,7 @@ func OneOf[V ~string](field string, value V, known ...V) error {
 	return Invalid(field, NoSuch(field, string(value), texts(known)))
 }
 
+// texts are the values as strings.
 func texts[V ~string](values []V) []string {
 	all := make([]string, len(values))
 	for n, v := range values {
@@ -49,7 +50,8 @@ func didYouMean(value string, known []string) string {
 	return ": did you mean " + strings.Join(meant[:min(len(meant), suggested)], " or ") + "?"
 }
 
-// checkReason refuses a reason that no delivery can have. For the status in it, its reason is suggested.
+// checkReason refuses a reason that no delivery can have. For the status in it, its reason is suggested. Operators know
+// a status, such as 503, from a receiver's log; deliveries have it as a class, http_5xx.
 func checkReason(reason string) error {
 	err := OneOf("reason", delivery.Reason(reason), delivery.Reasons()...)
 	status := strings.TrimPrefix(strings.ToLower(reason), "http_")

@@ -35,12 +35,14 @@ const (
 	CodeUnavailable          Code = "unavailable"
 )
 
+// meaning is what the documentation says about a code, kept here so that the answer and the documentation are one.
 type meaning struct {
 	status  int
 	title   string
 	meaning string // the documented meaning, and the detail where none is given
 }
 
+// meanings has every code. A test compares it with infra/openapi.yaml, so a new code goes into both.
 var meanings = map[Code]meaning{
 	CodeMalformedRequest: {400, "Request is malformed",
 		"The gateway handed on something that is not an HTTP request."},

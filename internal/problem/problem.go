@@ -34,6 +34,7 @@ type Field struct {
 	Parameter string  `json:"parameter,omitempty"`
 }
 
+// Error is the text for the log. It has the cause, and so is never shown.
 func (e *Error) Error() string {
 	text := string(e.Code)
 	if e.Cause != nil {
@@ -53,9 +54,11 @@ func At(code Code, pointer, detail string) *Error {
 	return &Error{Code: code, Fields: []Field{{Pointer: &pointer, Detail: detail}}}
 }
 
-// Because returns an internal error with its cause.
+// Because returns an internal error with its cause. What the caller sees is the same whatever the cause was.
 func Because(code Code, cause error) *Error { return &Error{Code: code, Cause: cause} }
 
+// document has the members of RFC 9457 (type, title, status, detail), and as extensions the code, the request id and
+// the fields at fault. It leaves out instance, for which there is no address.
 type document struct {
 	Type      string  `json:"type"`
 	Title     string  `json:"title"`
@@ -66,7 +69,8 @@ type document struct {
 	Errors    []Field `json:"errors,omitempty"`
 }
 
-// Document returns the problem document that answers the request.
+// Document returns the problem document that answers the request. A detail may quote the name of a field that is no
+// valid UTF-8; it is written with the replacement character.
 func (e *Error) Document(requestID string) []byte {
 	m := meanings[e.Code]
 	b, err := json.Marshal(document{

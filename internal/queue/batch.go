@@ -19,19 +19,23 @@ const (
 // for one that succeeded.
 type answers map[string]error
 
+// entryID is the id of an entry: unique within its call, as SQS asks, and the same as the index.
 func entryID(i int) *string { return aws.String(strconv.Itoa(i)) }
 
+// fail notes the entries that SQS refused. The code is kept; the message may quote what was sent.
 func (a answers) fail(failed []types.BatchResultErrorEntry) {
 	for _, f := range failed {
 		a[aws.ToString(f.Id)] = errors.New(aws.ToString(f.Code))
 	}
 }
 
+// errNotNamed stands for an entry that is in neither list of an answer. It may have succeeded: the caller repeats it,
+// and a receiver gets a duplicate at worst.
 var errNotNamed = errors.New("the answer does not name this message")
 
-// inBatches makes batch calls for the entries 0 to n-1 and returns one error per entry: nil only where SQS answers
-// that it succeeded. end returns the end of the call that starts at from, call makes it, and doing names it in the
-// errors.
+// inBatches makes batch calls for the entries 0 to n-1 and returns one error per entry: nil only where SQS answers that
+// it succeeded. end returns the end of the call that starts at from, call makes it, and doing names it in the errors. A
+// call that fails as a whole fails all its entries, and the calls after it are still made.
 func inBatches(doing string, n int, end func(from int) int, call func(from, to int) (answers, error)) []error {
 	errs := make([]error, n)
 	for from := 0; from < n; {

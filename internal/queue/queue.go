@@ -61,12 +61,13 @@ func Attributes(m delivery.Message) map[string]types.MessageAttributeValue {
 	return a
 }
 
+// text is an attribute of SQS's type String. Numbers go as texts, too, so that there is one way to read all.
 func text(s string) types.MessageAttributeValue {
 	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(s)}
 }
 
-// Decode reads a delivery message as Lambda hands it over. The error wraps ErrUnreadable and
-// names the attribute that is wrong.
+// Decode reads a delivery message as Lambda hands it over. The error wraps ErrUnreadable and names the attribute that
+// is wrong. It returns no part of a message that is wrong in one place, since its body is signed and sent as it is.
 func Decode(r events.SQSMessage) (delivery.Message, error) {
 	d := decoder{record: r}
 	if v := d.text(attrVersion); d.err == nil && v != version {
@@ -107,17 +108,20 @@ type decoder struct {
 	err    error
 }
 
+// has reports whether an optional attribute is there: one that would be zero is left out.
 func (d *decoder) has(name string) bool {
 	_, ok := d.record.MessageAttributes[name]
 	return ok
 }
 
+// fail keeps the fault unless there is one.
 func (d *decoder) fail(name, problem string) {
 	if d.err == nil {
 		d.err = fmt.Errorf("%w: attribute %s %s", ErrUnreadable, name, problem)
 	}
 }
 
+// text reads an attribute that must be there. SQS refuses empty values, so an empty one is none.
 func (d *decoder) text(name string) string {
 	value := d.record.MessageAttributes[name].StringValue
 	if value == nil || *value == "" {
@@ -127,6 +131,7 @@ func (d *decoder) text(name string) string {
 	return *value
 }
 
+// number reads a count, 0 or more.
 func (d *decoder) number(name string) int {
 	n, err := strconv.Atoi(d.text(name))
 	if err != nil || n < 0 {
@@ -135,6 +140,7 @@ func (d *decoder) number(name string) int {
 	return n
 }
 
+// time reads a time, to the nanosecond.
 func (d *decoder) time(name string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, d.text(name))
 	if err != nil {
@@ -143,6 +149,7 @@ func (d *decoder) time(name string) time.Time {
 	return t
 }
 
+// life reads the attribute that holds all later additions to the format.
 func (d *decoder) life() delivery.Life {
 	l, err := delivery.DecodeLife(d.text(attrLife))
 	if err != nil {
@@ -157,7 +164,8 @@ type Receive struct {
 	SentAt time.Time // zero where SQS does not say
 }
 
-// ReceiveOf reads a record's ApproximateReceiveCount, at least 1, and its SentTimestamp.
+// ReceiveOf reads a record's ApproximateReceiveCount, at least 1, and its SentTimestamp. Lambda hands both over; an
+// event that a test made by hand may lack them.
 func ReceiveOf(r events.SQSMessage) Receive {
 	count, err := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
 	if err != nil || count < 1 {

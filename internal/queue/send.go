@@ -51,8 +51,10 @@ func ToRetry(m delivery.Message, delay time.Duration) Outgoing {
 	return Of(m, delay)
 }
 
-// Send sends the messages in calls of at most ten and 1 MiB. The answer has one entry
-// per message: a message has an error unless SQS confirmed it.
+// Send sends the messages in calls of at most ten and 1 MiB. The answer has one entry per message: a message has an
+// error unless SQS confirmed it. A message that is too large for any call gets a call by itself, and SQS's refusal as
+// its error. Nothing is sent again here: a sender that does not know whether SQS took a message must decide that
+// itself.
 func (s Sender) Send(ctx context.Context, messages []Outgoing) []error {
 	end := func(from int) int {
 		to, size := from, 0
@@ -67,6 +69,7 @@ func (s Sender) Send(ctx context.Context, messages []Outgoing) []error {
 	})
 }
 
+// sendBatch makes one call. Its error is about the call as a whole; the answers are about the entries.
 func (s Sender) sendBatch(ctx context.Context, messages []Outgoing) (answers, error) {
 	entries := make([]types.SendMessageBatchRequestEntry, len(messages))
 	for i, m := range messages {

@@ -46,6 +46,7 @@ func (v Visibility) ChangeVisibility(ctx context.Context, changes []VisibilityCh
 	return errs
 }
 
+// change makes each change once, in as many calls as it takes.
 func (v Visibility) change(ctx context.Context, changes []VisibilityChange) []error {
 	end := func(from int) int { return min(from+maxBatch, len(changes)) }
 	return inBatches("changing visibility", len(changes), end, func(from, to int) (answers, error) {
@@ -53,6 +54,7 @@ func (v Visibility) change(ctx context.Context, changes []VisibilityChange) []er
 	})
 }
 
+// changeBatch makes one call. A receipt handle that has expired is refused by SQS, entry by entry.
 func (v Visibility) changeBatch(ctx context.Context, changes []VisibilityChange) (answers, error) {
 	entries := make([]types.ChangeMessageVisibilityBatchRequestEntry, len(changes))
 	for i, c := range changes {

@@ -55,6 +55,7 @@ type Key struct {
 	RevokedAt   time.Time      `json:"revoked_at"`
 }
 
+// show leaves out the hash: with it a stolen answer would let guesses be checked elsewhere.
 func show(k apikey.Key) Key {
 	return Key{
 		KeyID: k.ID, TenantID: k.TenantID, Scopes: k.Scopes, Description: k.Description, CreatedAt: k.CreatedAt,
@@ -68,12 +69,15 @@ type IssuedKey struct {
 	APIKey string `json:"api_key"`
 }
 
+// issueRequest is the request of issue. Any tenant id of the right form will do: Herald keeps no list of tenants.
 type issueRequest struct {
 	TenantID    string          `json:"tenant_id"`
 	Scopes      *[]apikey.Scope `json:"scopes"` // default: all
 	Description string          `json:"description"`
 }
 
+// issue makes a key. Where the write fails, the operator has no text and asks again: a key that was stored nevertheless
+// has a text that is in no answer, and opens nothing.
 func (h *Handler) issue(ctx context.Context, call *operator.Call, req issueRequest) (IssuedKey, error) {
 	if err := operator.Required("tenant_id", req.TenantID); err != nil {
 		return IssuedKey{}, err
@@ -97,6 +101,7 @@ func (h *Handler) issue(ctx context.Context, call *operator.Call, req issueReque
 	return IssuedKey{Key: show(key), APIKey: text}, nil
 }
 
+// scopesOf returns the scopes of a new key. An empty list is refused, as a key that may do nothing is a mistake.
 func scopesOf(asked *[]apikey.Scope) ([]apikey.Scope, error) {
 	if asked == nil {
 		return apikey.Scopes(), nil
@@ -116,6 +121,7 @@ func scopesOf(asked *[]apikey.Scope) ([]apikey.Scope, error) {
 	return *asked, nil
 }
 
+// listRequest is the request of list.
 type listRequest struct {
 	operator.Page
 	TenantID string `json:"tenant_id"`
@@ -138,6 +144,7 @@ func (h *Handler) list(ctx context.Context, call *operator.Call, req listRequest
 	return operator.Paged(call, req.Page, "keys "+req.TenantID, read)
 }
 
+// revokeRequest is the request of revoke. With a tenant, a key of another one is refused.
 type revokeRequest struct {
 	KeyID    string `json:"key_id"`
 	TenantID string `json:"tenant_id"` // checked when given

@@ -67,7 +67,8 @@ const (
 	outcomeTest         = "test"         // which is not kept
 )
 
-// death is a message to be recorded.
+// death is a message to be recorded. The content is what gets sealed; the record is what lists and operators see
+// without opening it.
 type death struct {
 	record  deadletter.Record // without its sealed parts
 	content deadletter.Death
@@ -109,6 +110,7 @@ func (h *Handler) process(ctx context.Context, r events.SQSMessage) (d death, er
 	if err != nil || d.outcome == outcomeAcknowledged {
 		return d, err
 	}
+	// A test that crashed has no letter: no receiver waits for it. Its record ends, so that inspect shows an end.
 	if d.record.IsTest() {
 		d.outcome = outcomeTest
 		_, err = h.States.Update(ctx, d.state(delivery.Discarded))
@@ -148,6 +150,7 @@ func (h *Handler) examine(ctx context.Context, r events.SQSMessage) (death, erro
 			record:  deadletter.Record{Ref: id, Reason: delivery.ReasonUnreadable, DiedAt: now},
 			content: deadletter.Death{Body: []byte(r.Body), Attributes: attributesOf(r)},
 		}
+		// No record of a delivery is touched: the ids in such a message may be another delivery's.
 		return d.entered(r.MessageId, err.Error()), nil
 	}
 	state, found, err := h.States.Get(ctx, m.DeliveryID)
@@ -160,7 +163,8 @@ func (h *Handler) examine(ctx context.Context, r events.SQSMessage) (death, erro
 }
 
 // diagnose returns the cause of death. A message from deliver or release names it; any other was moved by SQS's own
-// redrive, which only crashes bring about.
+// redrive, which only crashes bring about. The attempts are the larger of two counts, since either may be behind: SQS's
+// message is as old as its send, and a write of the record may have been lost.
 func diagnose(m delivery.Message, state delivery.Record, found bool) deadletter.Record {
 	eventType, err := m.EventType()
 	if err != nil { // Decode has read it
@@ -211,6 +215,7 @@ func (h *Handler) bury(ctx context.Context, d death) (outcome string, err error)
 	return outcomeRecorded, err
 }
 
+// create stores a first death. written is false where the record exists: a duplicate has stored it.
 func (h *Handler) create(ctx context.Context, d death) (written bool, err error) {
 	first := d.record
 	first.Sealed, err = h.Vault.SealDeath(ctx, first, d.content)
@@ -240,6 +245,7 @@ func (h *Handler) append(ctx context.Context, d death) (written, missing bool, e
 	}
 }
 
+// attributesOf keeps all attributes of an unreadable message, of whatever type, since one of them may explain it.
 func attributesOf(r events.SQSMessage) []deadletter.Attribute {
 	attributes := make([]deadletter.Attribute, 0, len(r.MessageAttributes))
 	for name, a := range r.MessageAttributes {
@@ -252,6 +258,7 @@ func attributesOf(r events.SQSMessage) []deadletter.Attribute {
 	return attributes
 }
 
+// report writes the line of a message. The body is in none: only ids, counts and the reason.
 func (h *Handler) report(ctx context.Context, messageID string, d death, err error) {
 	level, r := slog.LevelWarn, d.record
 	attrs := []slog.Attr{

@@ -35,6 +35,7 @@ func New(c Config) *Handler {
 		Metrics: c.Metrics,
 		Now:     time.Now,
 	}
+	// An interface that holds a nil pointer is not nil, so the field is set only here.
 	if s.Notices {
 		h.Notices = dynamo.NewCircuits(tables, s.EndpointHealthTable)
 	}
