@@ -58,8 +58,8 @@ type Client interface {
 		*cloudwatchlogs.CreateLogStreamOutput, error)
 }
 
-// Log is the log group. A function writes to the stream of its name, all its processes at once: CloudWatch Logs needs no
-// sequence tokens.
+// Log is the log group. A function writes to the stream of its name, all its processes at once: CloudWatch Logs needs
+// no sequence tokens.
 type Log struct {
 	Client   Client
 	Group    string

@@ -58,8 +58,8 @@ func (h *Handler) mark(ctx context.Context, call *operator.Call, t target, line 
 	return t.with(marks), changed, err
 }
 
-// resume ends a pause. Deliveries to an endpoint may still have to wait, for its circuit or another stop. The answer of a
-// tenant's resume names such endpoints, so that an operator does not take them for resumed.
+// resume ends a pause. Deliveries to an endpoint may still have to wait, for its circuit or another stop. The answer of
+// a tenant's resume names such endpoints, so that an operator does not take them for resumed.
 func (h *Handler) resume(ctx context.Context, call *operator.Call, req request) (Answer, error) {
 	t, err := h.find(ctx, call, req)
 	if err != nil {

@@ -59,8 +59,8 @@ func (h *Handler) test(ctx context.Context, call *operator.Call, req testRequest
 	}, nil
 }
 
-// newTest is a test delivery for the endpoint. It has no data: it shows whether deliveries reach the receiver. Its event
-// id is new each time, so that no receiver takes a second test for a duplicate of the first.
+// newTest is a test delivery for the endpoint. It has no data: it shows whether deliveries reach the receiver. Its
+// event id is new each time, so that no receiver takes a second test for a duplicate of the first.
 func (h *Handler) newTest(t target) delivery.Message {
 	return delivery.NewTest(delivery.Ref{
 		TenantID: t.key.TenantID, EndpointID: t.key.EndpointID, EventID: "test_" + h.NewID(), CreatedAt: h.Now(),
