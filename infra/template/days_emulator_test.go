@@ -87,7 +87,7 @@ var days = map[string]day{
 		s.send("DeliveryQueue", queue.Of(replayed, 0))
 	}},
 	"a silent day": {silent: true},
-	"one invocation meets faults of ours": {
+	"one invocation meets internal faults": {
 		once: all(meets("Decrypt", "", refuse()), meets("Query", "", refuse()), meets("GenerateDataKey", "", refuse())),
 	},
 	"a tenant's endpoint is down": {busy: true, tick: func(s *stage) {

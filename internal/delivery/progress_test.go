@@ -88,7 +88,7 @@ func TestProgress_withoutAnAttempt(t *testing.T) {
 	late := old
 	late.Now = over.Add(-time.Hour)
 	for name, c := range map[string]struct{ got, want Move }{
-		"a fault of ours uses no place": {in(DeliveryQueue, 1).Fault(schedule),
+		"an internal fault uses no place": {in(DeliveryQueue, 1).Fault(schedule),
 			Move{To: ToRetryQueue, Due: now.Add(5 * time.Second), Life: Life{StartedAt: start}}},
 		"its wait grows with the receives, into Backlog": {thrice.Fault(schedule),
 			Move{To: ToBacklog, Attempts: 2, Due: now.Add(320 * time.Second), Life: Life{StartedAt: start}}},

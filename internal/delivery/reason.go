@@ -50,7 +50,7 @@ func Reasons() []Reason {
 	}
 }
 
-// Ours reports whether the reason is a fault of this service rather than the receiver's.
+// Ours reports whether the reason is an internal fault rather than the receiver's.
 func (r Reason) Ours() bool {
 	switch r {
 	case ReasonInternal, ReasonOutOfTime, ReasonCrashed, ReasonUnreadable, ReasonUnopenable, ReasonReplayFault:

@@ -30,7 +30,7 @@ func TestReason_Ours_blamesNoReceiver(t *testing.T) {
 		ReasonInternal, ReasonOutOfTime, ReasonCrashed, ReasonUnreadable, ReasonUnopenable, ReasonReplayFault,
 	} {
 		if !r.Ours() {
-			t.Errorf("%s is a fault of ours", r)
+			t.Errorf("%s is an internal fault", r)
 		}
 	}
 	for _, r := range []Reason{
@@ -41,7 +41,7 @@ func TestReason_Ours_blamesNoReceiver(t *testing.T) {
 		ReasonDiscarded, ReasonUnsubscribed, ReasonReplayed, ReasonTenantSlow,
 	} {
 		if r.Ours() {
-			t.Errorf("%s is not a fault of ours", r)
+			t.Errorf("%s is not an internal fault", r)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // A process without file descriptors is no fault of the receiver's, whether it shows in the resolver or in the dialler.
-func TestClient_Post_callsRunningOutOfFileDescriptorsAFaultOfOurs(t *testing.T) {
+func TestClient_Post_callsRunningOutOfFileDescriptorsAnInternalFault(t *testing.T) {
 	ca := receivers.NewCA(t)
 	server, _ := countingServer(t, usual(t, ca), func(http.ResponseWriter, *http.Request) {})
 	target := receivers.Target{Resolver: receivers.DNS(t, receivers.Always("127.0.0.1"))}

@@ -17,7 +17,7 @@ const (
 	KeyReplay    = "replay"
 	KeyOutcome   = "outcome"
 	KeyReason    = "reason"
-	KeyFault     = "fault" // "ours" or "receiver"
+	KeyFault     = "fault" // "internal" or "receiver"
 	KeyStatus    = "status"
 	KeyMillis    = "ms"
 	KeyHost      = "host"

@@ -58,7 +58,7 @@ func TestImport_createsNothing(t *testing.T) {
 		says   string
 	}{
 		"a line that is refused":       {[]string{"-y"}, refused, exit.Usage, "secret: too short; limit"},
-		"a fault of ours":              {[]string{"-y"}, data("would_create", "failed"), exit.Failed, "failed"},
+		"an internal fault":            {[]string{"-y"}, data("would_create", "failed"), exit.Failed, "failed"},
 		"a dry run":                    {[]string{"--dry-run"}, data("would_create", "exists"), exit.Done, "1 to create"},
 		"nothing to do":                {nil, data("exists", "exists"), exit.Done, "0 to create"},
 		"no answer to the question":    {nil, data("would_create", "exists"), exit.Failed, "Create 1 endpoints in"},

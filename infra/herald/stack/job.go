@@ -88,7 +88,7 @@ func Advice(job answers.Row) (sentences []string) {
 		}
 	}
 	if len(answers.Fields(job["failed"])) > 0 {
-		sentences = append(sentences, "What failed met a fault of ours: start the job again for it.")
+		sentences = append(sentences, "What failed met an internal fault: start the job again for it.")
 	}
 	return sentences
 }

@@ -135,7 +135,7 @@ func (h *Handler) note(ctx context.Context, r deadletter.Record) (noted bool) {
 		r.DiedAt.Add(-circuit.DeadLetterEvery))
 	if err != nil {
 		h.Log.ErrorContext(ctx, "death not noted", slog.String(telemetry.KeyDelivery, r.DeliveryID),
-			telemetry.Cause(err), slog.String(telemetry.KeyFault, "ours"))
+			telemetry.Cause(err), slog.String(telemetry.KeyFault, "internal"))
 	}
 	return err == nil
 }
@@ -281,7 +281,7 @@ func (h *Handler) report(ctx context.Context, messageID string, d death, err err
 	}
 	if err != nil {
 		level, d.outcome = slog.LevelError, "failed"
-		attrs = append(attrs, telemetry.Cause(err), slog.String(telemetry.KeyFault, "ours"))
+		attrs = append(attrs, telemetry.Cause(err), slog.String(telemetry.KeyFault, "internal"))
 	}
 	h.Log.LogAttrs(ctx, level, "dead letter", append(attrs, slog.String(telemetry.KeyOutcome, d.outcome))...)
 }

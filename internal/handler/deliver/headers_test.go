@@ -30,7 +30,7 @@ func TestHandler_Process_sendsNothingWithoutHeadersThatItCannotRead(t *testing.T
 	in(t, status(204), func(w *rig) {
 		w.change("webhook_1", func(e *endpoint.Endpoint) { e.HeadersVersion, e.SealedHeaders = 1, []byte("Host:x\n") })
 		w.process(w.fresh("e1", "webhook_1"))
-		if len(w.posts) > 0 || len(w.sent["Retry"]) != 1 || !w.logged(`fault=ours`) {
+		if len(w.posts) > 0 || len(w.sent["Retry"]) != 1 || !w.logged(`fault=internal`) {
 			w.Errorf("%d POSTs, sent %v", len(w.posts), w.sent)
 		}
 	})
@@ -94,7 +94,7 @@ func TestHandler_Process_sendsHeadersToTheirOriginAndElseNothing(t *testing.T) {
 				if !slices.Equal(want, got) {
 					w.Errorf("POSTs to %q, want %q", got, want)
 				}
-				incident := w.logged("level=ERROR", "fault=ours", "reason=unopenable")
+				incident := w.logged("level=ERROR", "fault=internal", "reason=unopenable")
 				if waits := len(w.sent["Retry"]) == 1; waits == row.sent || incident == row.sent {
 					w.Errorf("waits %v, reported as an incident %v: %v", waits, incident, w.logs)
 				}

@@ -73,7 +73,7 @@ func TestHandler_Process_signsByTheKeyPairThatTheRowShows(t *testing.T) {
 				if got := strings.Join(versions, " "); got != row.want {
 					w.Errorf("signatures %q, want %q", got, row.want)
 				}
-				if incident := w.logged("fault=ours", "reason=unopenable"); incident != (row.want == none) {
+				if incident := w.logged("fault=internal", "reason=unopenable"); incident != (row.want == none) {
 					w.Errorf("reported as an incident %v: %v", incident, w.logs)
 				}
 				if lost := w.logged("level=ERROR", "previous secret not opened"); lost != row.lost {

@@ -34,14 +34,14 @@ func (h *Handler) reportUnreadable(ctx context.Context, r events.SQSMessage, err
 	const outcome, reason = "unreadable", string(delivery.ReasonUnreadable)
 	h.Output.Log.ErrorContext(ctx, "no attempt",
 		slog.String(telemetry.KeyMessage, r.MessageId), slog.String(telemetry.KeyOutcome, outcome),
-		slog.String(telemetry.KeyReason, reason), slog.String(telemetry.KeyFault, "ours"), telemetry.Cause(err))
+		slog.String(telemetry.KeyReason, reason), slog.String(telemetry.KeyFault, "internal"), telemetry.Cause(err))
 	h.Output.Metrics.Count("Records", 1)
 	h.Output.Metrics.Share("Faults", 1, 1)
 }
 
 func (h *Handler) reportStateLost(ctx context.Context, err error) {
 	h.Output.Log.ErrorContext(ctx, "delivery state not written",
-		slog.String(telemetry.KeyFault, "ours"), telemetry.Cause(err))
+		slog.String(telemetry.KeyFault, "internal"), telemetry.Cause(err))
 	h.Output.Metrics.Count("StateWritesLost", 1)
 	h.Output.Metrics.Count("ResultsLost", 1)
 }
@@ -54,7 +54,7 @@ func (h *Handler) reportCircuitLost(ctx context.Context, key dynamo.EndpointKey,
 
 func (h *Handler) reportPreviousLost(ctx context.Context, key dynamo.EndpointKey, err error) {
 	h.Output.Log.ErrorContext(ctx, "previous secret not opened", slog.String(telemetry.KeyTenant, key.TenantID),
-		slog.String(telemetry.KeyEndpoint, key.EndpointID), slog.String(telemetry.KeyFault, "ours"), telemetry.Cause(err))
+		slog.String(telemetry.KeyEndpoint, key.EndpointID), slog.String(telemetry.KeyFault, "internal"), telemetry.Cause(err))
 	h.Output.Metrics.Count("PreviousSecretsLost", 1)
 }
 
@@ -88,10 +88,10 @@ func (h *Handler) reportRecord(ctx context.Context, e end, duplicate bool) {
 	}
 	blame, level := e.blame(), slog.LevelInfo
 	if e.err != nil {
-		blame = "ours" // even if the receiver failed, too
+		blame = "internal" // even if the receiver failed, too
 	}
 	switch {
-	case blame == "ours":
+	case blame == "internal":
 		level = slog.LevelError
 	case e.outcome.Reason != "":
 		level = slog.LevelWarn
@@ -132,12 +132,12 @@ func (e end) wait() time.Duration {
 	return max(e.move.Due.Sub(e.ended), 0)
 }
 
-// blame says who is at fault if a delivery was not acknowledged: "ours", or "receiver". It is "" if the schedule or the
-// tenant decided that nothing is sent now.
+// blame says who is at fault if a delivery was not acknowledged: "internal", or "receiver". It is "" if the schedule or
+// the tenant decided that nothing is sent now.
 func (e end) blame() string {
 	switch {
 	case e.outcome.Reason.Ours():
-		return "ours"
+		return "internal"
 	case e.posted() && e.outcome.Reason != "":
 		return "receiver"
 	default:

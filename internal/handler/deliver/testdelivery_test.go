@@ -44,7 +44,7 @@ func TestHandler_Process_triesATestOnce(t *testing.T) {
 		"a disabled endpoint":   {204, disabled, "delivery", 0, delivery.Discarded, delivery.ReasonEndpointDisabled, 0},
 		"an open circuit": {204, func(w *rig) { w.opened(time.Minute) }, "delivery", 0, delivery.Discarded,
 			delivery.ReasonCircuitOpen, 0},
-		"a fault of ours": {204, func(w *rig) { w.refuses(openSecret) }, "delivery", 0, delivery.Discarded,
+		"an internal fault": {204, func(w *rig) { w.refuses(openSecret) }, "delivery", 0, delivery.Discarded,
 			delivery.ReasonInternal, 0},
 		"a slow tenant": {204, func(w *rig) { w.slow() }, "delivery", 0,
 			delivery.Retrying, delivery.ReasonTenantSlow, 1},

@@ -374,7 +374,7 @@ func TestHandler_report_logsTheEventsOfTheSampleAndWhatWentWrong(t *testing.T) {
 	lost := map[string]any{
 		"msg": "event", "level": "ERROR", "message_id": "m-f",
 		"tenant_id": "u", "event_id": "f", "event_type": "user.deleted",
-		"count": 0.0, "outcome": "failed", "fault": "ours", "error": "ThrottlingException",
+		"count": 0.0, "outcome": "failed", "fault": "internal", "error": "ThrottlingException",
 	}
 	refused := map[string]any{
 		"msg": "event", "level": "WARN", "message_id": "m-bad", "event_id": "e_bad", "outcome": "rejected",

@@ -60,7 +60,7 @@ func (h *Handler) report(ctx context.Context, t *task) {
 	switch {
 	case outcome == outcomeFailed:
 		level = slog.LevelError
-		attrs = append(attrs, telemetry.Cause(t.err), slog.String(telemetry.KeyFault, "ours"))
+		attrs = append(attrs, telemetry.Cause(t.err), slog.String(telemetry.KeyFault, "internal"))
 	case outcome == outcomeRejected:
 		level = slog.LevelWarn
 	case len(odd) > 0:

@@ -110,7 +110,7 @@ func TestRun_leavesWhatIsOfAnotherTenantThanItsCircuit(t *testing.T) {
 		if _, kept := a.Circuits[hook]; !kept {
 			a.Error("its circuit is forgotten, and with it the deliveries that wait")
 		}
-		a.logged(`"fault":"ours"`, hook, "forged", acme, `"faults":61`)
+		a.logged(`"fault":"internal"`, hook, "forged", acme, `"faults":61`)
 		a.store(hook, circuit.Recovering) // as the next lease or attempt writes it
 		if a.run(); len(a.sent) != 61 {
 			a.Errorf("with its own tenant again %d are sent", len(a.sent))

@@ -96,7 +96,7 @@ func TestRun_ofALifeThatIsOver(t *testing.T) {
 		a.run()
 		got := end{Sent: len(a.sent), Left: len(a.left(hook)), Record: a.States[i.Message.DeliveryID].Reason}
 		if row.broken {
-			a.logged(`"action":"burying","fault":"ours"`)
+			a.logged(`"action":"burying","fault":"internal"`)
 		}
 		for _, m := range a.buried {
 			got.Dead = m.Life.Reason

@@ -69,7 +69,7 @@ func (h *Handler) add(ctx context.Context, run, did counts) counts {
 	for _, step := range slices.Sorted(maps.Keys(did.faults)) {
 		if _, known := run.faults[step]; !known {
 			h.Log.LogAttrs(ctx, slog.LevelError, "fault", telemetry.Cause(did.faults[step].first),
-				slog.String(telemetry.KeyAction, step), slog.String(telemetry.KeyFault, "ours"))
+				slog.String(telemetry.KeyAction, step), slog.String(telemetry.KeyFault, "internal"))
 		}
 	}
 	return run.plus(did)

@@ -325,7 +325,7 @@ func TestRun_saysWhatAWSRefuses(t *testing.T) {
 		if errors.Is(err, ErrBlind) != blind || blind == strings.Contains(a.logs.String(), `"Runs"`) {
 			a.Errorf("the run returned %v\n%s", err, a.logs.String())
 		}
-		a.logged(`"fault":"ours"`, `"Faults":[`)
+		a.logged(`"fault":"internal"`, `"Faults":[`)
 	})
 }
 
@@ -340,7 +340,7 @@ func TestRun_logsTheStackOfABug(t *testing.T) {
 			return false
 		}
 		a.run()
-		a.logged(`"panic":"a bug"`, `harness_test.go`, `"fault":"ours"`)
+		a.logged(`"panic":"a bug"`, `harness_test.go`, `"fault":"internal"`)
 	})
 }
 

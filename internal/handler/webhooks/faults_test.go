@@ -99,7 +99,7 @@ func TestHandler_Serve_answersABugWith500AndLogsIt(t *testing.T) {
 	}
 }
 
-func TestHandler_Serve_answersAFaultOfItsOwnWith500(t *testing.T) {
+func TestHandler_Serve_answersAnInternalFaultWith500(t *testing.T) {
 	w, key := newTenant(t)
 	e := w.create(key)
 	at := dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID}

@@ -140,7 +140,7 @@ func (h *Handler) notImported(ctx context.Context, one imported, err error) impo
 	if p.Code.Status() >= 500 || p.Code == problem.CodeConflict {
 		h.Log.ErrorContext(ctx, "importing",
 			slog.String(telemetry.KeyTenant, one.TenantID), slog.String(telemetry.KeyHost, one.Host), telemetry.Cause(p))
-		one.Result, one.Errors = resultFailed, []fieldError{{"", "a fault of ours, or another change just now: try again"}}
+		one.Result, one.Errors = resultFailed, []fieldError{{"", "an internal fault, or another change just now: try again"}}
 		return one
 	}
 	one.Result = resultRefused
