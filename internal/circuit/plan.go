@@ -38,21 +38,21 @@ func (i Item) Plan(s Settings, f Facts, now time.Time) Plan {
 	return p
 }
 
-// tend records new troubles, then turns.
+// tend records new troubles, then makes a transition.
 func (i Item) tend(s Settings, f Facts, now time.Time) (next Item, changed bool) {
 	next, noted := i, false
 	if s.Notices {
 		next, noted = i.noted(f)
 	}
-	next, turned := next.turn(s, f, now)
-	if noted && !turned {
+	next, moved := next.transition(s, f, now)
+	if noted && !moved {
 		next = next.changed(now)
 	}
-	return next, noted || turned
+	return next, noted || moved
 }
 
-// turn is the change of state that an operator's order or a stop brings about.
-func (i Item) turn(s Settings, f Facts, now time.Time) (next Item, changed bool) {
+// transition is the change of state that an operator's order or a stop brings about.
+func (i Item) transition(s Settings, f Facts, now time.Time) (next Item, changed bool) {
 	switch {
 	case !f.Stopped && i.ordered(s, f, now):
 		return i.recover(now).changed(now), true

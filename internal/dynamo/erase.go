@@ -71,13 +71,13 @@ const isTenant = "tenant_id = :tenant"
 // erasedAtOnce is the size of a page from an index.
 const erasedAtOnce = 500
 
-// Page counts the items on a page of one kind and, unless it is a dry run, deletes them. place is "" for the first
-// page. next is the place of the page after it, and "" after the last page of the last kind. A missing item is no
+// Page counts the items on a page of one kind and, unless it is a dry run, deletes them. from is "" for the first
+// page. next is the start of the page after it, and "" after the last page of the last kind. A missing item is no
 // error, so that the caller may repeat a page.
 func (e *Erasure) Page(
-	ctx context.Context, tenantID, place string, dryRun bool,
+	ctx context.Context, tenantID, from string, dryRun bool,
 ) (kind string, count int, next string, err error) {
-	kind, start, _ := strings.Cut(cmp.Or(place, e.kinds[0].name), " ")
+	kind, start, _ := strings.Cut(cmp.Or(from, e.kinds[0].name), " ")
 	n := slices.IndexFunc(e.kinds, func(k erased) bool { return k.name == kind })
 	if n < 0 {
 		// Another release made the cursor.
@@ -101,14 +101,14 @@ func (e *Erasure) Page(
 	return kind, len(items), next, nil
 }
 
-// page returns the keys of the items on a page of the kind. next is the place of the page after it; "" after the last.
-func (k erased) page(ctx context.Context, tenantID, place string) (items []attributes, next string, err error) {
+// page returns the keys of the items on a page of the kind. next is the start of the page after it; "" after the last.
+func (k erased) page(ctx context.Context, tenantID, start string) (items []attributes, next string, err error) {
 	q := k.query
 	q.fields, q.values = k.key, k.of(tenantID)
 	if !q.scan {
-		return k.list(ctx, q, place)
+		return k.list(ctx, q, start)
 	}
-	from, err := parseSegments(place)
+	from, err := parseSegments(start)
 	if err != nil {
 		return nil, "", err
 	}

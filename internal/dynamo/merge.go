@@ -30,10 +30,10 @@ func (k shardKey) of(item attributes) attributes {
 
 // stretch is the part of a shard that was read ahead of the list.
 type stretch struct {
-	// place is the key of the last item that the list has returned; empty before the first item.
-	place attributes
+	// returned is the key of the last item that the list has returned; empty before the first item.
+	returned attributes
 
-	// ahead are the items behind place that were read and not returned yet.
+	// ahead are the items behind that key that were read and not returned yet.
 	ahead []attributes
 
 	// last is the key behind ahead, where the next read of the shard begins.
@@ -93,10 +93,10 @@ func (m *merge) fill(ctx context.Context) error {
 		if len(s.ahead) > 0 || s.over {
 			return nil
 		}
-		s.ahead, s.last, err = m.read(ctx, n, s.place)
+		s.ahead, s.last, err = m.read(ctx, n, s.returned)
 		s.over = err == nil && len(s.last) == 0
 		if len(s.ahead) == 0 {
-			s.place = s.last
+			s.returned = s.last
 		}
 		return err
 	})
@@ -110,15 +110,15 @@ func (s *stretch) front(key shardKey) string {
 	if len(s.ahead) > 0 {
 		return getStr(s.ahead[0], key.sort)
 	}
-	return getStr(s.place, key.sort)
+	return getStr(s.returned, key.sort)
 }
 
 func (s *stretch) pop(key shardKey) (item attributes) {
 	item = s.ahead[0]
 	s.ahead = s.ahead[1:]
-	s.place = key.of(item)
+	s.returned = key.of(item)
 	if len(s.ahead) == 0 && !s.over {
-		s.place = s.last
+		s.returned = s.last
 	}
 	return item
 }

@@ -94,45 +94,45 @@ const ended = "-"
 // close makes the cursor of a list. For each shard that was begun, the cursor has the sort key and the id behind which
 // the shard goes on. The cursor is "" if all shards are at their ends.
 func (s sharded) close(shards []stretch) string {
-	places, left := attributes{}, false
+	starts, left := attributes{}, false
 	for n, one := range shards {
 		switch {
 		case one.ended():
-			places[strconv.Itoa(n)] = str(ended)
+			starts[strconv.Itoa(n)] = str(ended)
 			continue
-		case len(one.place) > 0:
-			places[strconv.Itoa(n)] = str(getStr(one.place, s.key.sort) + " " + getStr(one.place, s.key.id))
+		case len(one.returned) > 0:
+			starts[strconv.Itoa(n)] = str(getStr(one.returned, s.key.sort) + " " + getStr(one.returned, s.key.id))
 		}
 		left = true
 	}
 	if !left {
 		return ""
 	}
-	return encodeCursor(places)
+	return encodeCursor(starts)
 }
 
 // open is the reverse of close.
 func (s sharded) open(cursor string) ([]stretch, error) {
-	places, err := decodeCursor(cursor)
+	starts, err := decodeCursor(cursor)
 	if err != nil {
 		return nil, err
 	}
 	shards := make([]stretch, len(s.partitions))
-	for name := range places {
+	for name := range starts {
 		n, err := strconv.Atoi(name)
 		if err != nil || n < 0 || n >= len(shards) {
 			return nil, ErrCursor
 		}
-		place := getStr(places, name)
-		if place == ended {
+		start := getStr(starts, name)
+		if start == ended {
 			shards[n].over = true
 			continue
 		}
-		sort, id, ok := strings.Cut(place, " ")
+		sort, id, ok := strings.Cut(start, " ")
 		if !ok {
 			return nil, ErrCursor
 		}
-		shards[n].place = attributes{s.key.hash: str(s.partitions[n]), s.key.sort: str(sort), s.key.id: str(id)}
+		shards[n].returned = attributes{s.key.hash: str(s.partitions[n]), s.key.sort: str(sort), s.key.id: str(id)}
 	}
 	return shards, nil
 }

@@ -102,11 +102,11 @@ func (a acts) audited(ctx context.Context, by auditor, letters []letter) []lette
 // sent sends the messages of the letters that are not over, and leaves the others as they are.
 func (a acts) sent(ctx context.Context, letters []letter) []letter {
 	var open []letter
-	var places []int
+	var indices []int
 	for i, l := range letters {
 		if !l.over() {
 			open = append(open, l)
-			places = append(places, i)
+			indices = append(indices, i)
 		}
 	}
 	if len(open) == 0 {
@@ -115,7 +115,7 @@ func (a acts) sent(ctx context.Context, letters []letter) []letter {
 	ended, errs := a.replayer.send(ctx, open)
 	ended = a.settled(ctx, ended, errs)
 	all := slices.Clone(letters)
-	for n, i := range places {
+	for n, i := range indices {
 		all[i] = ended[n]
 	}
 	return all

@@ -55,7 +55,7 @@ func (e eraser) erase(ctx context.Context, call *operator.Call, req eraseRequest
 		return Erased{}, err
 	}
 	filter := fmt.Sprint("erase ", req.DryRun, " ", req.TenantID)
-	place, err := operator.Page{Cursor: req.Cursor}.Start(filter)
+	start, err := operator.Page{Cursor: req.Cursor}.Start(filter)
 	if err != nil {
 		return Erased{}, err
 	}
@@ -68,7 +68,7 @@ func (e eraser) erase(ctx context.Context, call *operator.Call, req eraseRequest
 			return Erased{}, err
 		}
 	}
-	counts, left, err := e.some(ctx, call, req, place)
+	counts, left, err := e.some(ctx, call, req, start)
 	call.Note(slog.Any("results", counts))
 	if err != nil {
 		return Erased{}, err
@@ -87,21 +87,21 @@ func (req eraseRequest) check() error {
 	return operator.CheckReason(req.Reason)
 }
 
-// some erases from a place until a bound is reached. It returns the place of the rest, "" where nothing is left.
+// some erases from a start until a bound is reached. It returns the start of the rest, "" where nothing is left.
 func (e eraser) some(
-	ctx context.Context, call *operator.Call, req eraseRequest, place string,
+	ctx context.Context, call *operator.Call, req eraseRequest, start string,
 ) (counts map[string]int, left string, err error) {
 	counts = map[string]int{}
 	for done := 0; ; {
-		p, err := e.page(ctx, req, place)
+		p, err := e.page(ctx, req, start)
 		if err != nil {
 			return counts, "", err
 		}
 		counts[p.kind] += p.count
 		done += p.count
-		place = p.next
-		if place == "" || done >= maxErased || e.now().Sub(call.Now) >= eraseTime || outOfTime(ctx) {
-			return counts, place, nil
+		start = p.next
+		if start == "" || done >= maxErased || e.now().Sub(call.Now) >= eraseTime || outOfTime(ctx) {
+			return counts, start, nil
 		}
 	}
 }
@@ -111,20 +111,20 @@ type erasedPage struct {
 	kind  string
 	count int
 
-	// The place of the next page, "" for none.
+	// The start of the next page, "" for none.
 	next string
 }
 
-// page counts or deletes the page at a place. A place in unreadable dead letters begins with their kind.
-func (e eraser) page(ctx context.Context, req eraseRequest, place string) (erasedPage, error) {
-	if cursor, ok := strings.CutPrefix(place, kindUnreadable+" "); ok {
+// page counts or deletes the page from a start. A start in unreadable dead letters begins with their kind.
+func (e eraser) page(ctx context.Context, req eraseRequest, start string) (erasedPage, error) {
+	if cursor, ok := strings.CutPrefix(start, kindUnreadable+" "); ok {
 		count, next, err := e.unreadable.erase(ctx, req.TenantID, cursor, req.DryRun)
 		if next != "" {
 			next = kindUnreadable + " " + next
 		}
 		return erasedPage{kindUnreadable, count, next}, err
 	}
-	kind, count, next, err := e.items.Page(ctx, req.TenantID, place, req.DryRun)
+	kind, count, next, err := e.items.Page(ctx, req.TenantID, start, req.DryRun)
 	if err == nil && next == "" {
 		next = kindUnreadable + " "
 	}

@@ -142,8 +142,8 @@ type Jobs interface {
 
 // Erasure counts and deletes a tenant's items, a page of a kind at a time, in the order of the kinds (dynamo.Erasure).
 type Erasure interface {
-	// Page erases the page at a place, "" for the first, and answers with the place of the next, "" after the last.
-	Page(ctx context.Context, tenantID, place string, dryRun bool) (kind string, count int, next string, err error)
+	// Page erases the page from a start, "" for the first, and answers with the start of the next, "" after the last.
+	Page(ctx context.Context, tenantID, start string, dryRun bool) (kind string, count int, next string, err error)
 }
 
 // auditor keeps lines about the changes to come (operator.Call).
