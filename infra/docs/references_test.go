@@ -3,6 +3,7 @@
 package docs_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -259,6 +260,37 @@ func TestDocumentsAreWrapped(t *testing.T) {
 			line = strings.TrimSuffix(line, "\n")
 			if n := utf8.RuneCountInString(line); n > 120 && !strings.HasPrefix(line, "|") {
 				t.Errorf("%s: a line has %d characters: %s", name, n, line)
+			}
+		}
+	}
+}
+
+// A block without its language is shown without colours, and a command among words.
+func TestBlocksOfCodeNameTheirLanguage(t *testing.T) {
+	languages := strings.Fields("bash go hcl ini java js json jsonl mermaid php python ruby rust sh text ts xml yaml")
+	block := regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
+	command := regexp.MustCompile(`^(\$ |(aws|curl|gh|go|herald|make|sam|terraform) )`)
+	for name, text := range texts(t) {
+		if path.Ext(name) != ".md" {
+			continue
+		}
+		for _, found := range block.FindAllStringSubmatch(text, -1) {
+			language, code := found[1], found[2]
+			line, _, _ := strings.Cut(code, "\n")
+			if !slices.Contains(languages, language) {
+				t.Errorf("%s: the block %q is of %q", name, line, language)
+			}
+			if language == "text" && command.MatchString(code) {
+				t.Errorf("%s: the command %q is marked as text: sh is what tests run, bash what they do not", name, line)
+			}
+			parts := []string{code}
+			if language == "jsonl" {
+				parts = strings.Split(strings.TrimSpace(code), "\n")
+			}
+			for _, part := range parts {
+				if strings.HasPrefix(language, "json") && !json.Valid([]byte(part)) {
+					t.Errorf("%s: %q is no JSON", name, part)
+				}
 			}
 		}
 	}
