@@ -20,6 +20,10 @@ type Life struct {
 	// Probe is the time at which this message was claimed as a probe. It is zero for any other message.
 	Probe time.Time
 
+	// Slot is the moment that release has taken of the endpoint's limit for this attempt. It is zero for any other
+	// message.
+	Slot time.Time
+
 	// Reason is the reason of the last failed attempt, or of the wait.
 	Reason Reason
 
@@ -48,6 +52,7 @@ func (l Life) Encode() string {
 	number(",started=", millis(l.StartedAt))
 	number(",due=", millis(l.DueAt))
 	number(",probe=", millis(l.Probe))
+	number(",slot=", millis(l.Slot))
 	if l.Reason != "" {
 		text = append(append(text, ",reason="...), l.Reason...)
 	}
@@ -75,6 +80,8 @@ func DecodeLife(text string) (Life, error) {
 			l.DueAt = moment(value)
 		case "probe":
 			l.Probe = moment(value)
+		case "slot":
+			l.Slot = moment(value)
 		case "reason":
 			l.Reason = reason(value)
 		case "status":

@@ -22,6 +22,9 @@ var lives = map[string]Life{
 	"v1,status=429":     {Status: 429},
 	"v1,status=999":     {Status: 999},
 	"v1,probe=1":        {Probe: time.UnixMilli(1).UTC()},
+	"v1,started=1777636800123,slot=1777636800124": {
+		StartedAt: lifeEpoch, Slot: lifeEpoch.Add(time.Millisecond),
+	},
 
 	"v1,reason=" + longest: {Reason: Reason(longest)},
 }
@@ -52,6 +55,7 @@ func TestDecodeLife_refuses(t *testing.T) {
 		"an unknown field":       "v1,colour=red",
 		"a field twice":          "v1,started=1,started=1",
 		"another order":          "v1,due=1,started=1",
+		"a slot before a probe":  "v1,slot=1,probe=1",
 		"a leading zero":         "v1,probe=01",
 		"a sign":                 "v1,probe=+1",
 		"nothing for a number":   "v1,probe=",

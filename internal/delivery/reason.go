@@ -29,6 +29,8 @@ const (
 	ReasonUnsubscribed     Reason = "unsubscribed"     // by its owner: the endpoint no longer selects the type
 	ReasonEndpointHanging  Reason = "endpoint_hanging" // not begun: another attempt of the batch has timed out
 	ReasonTenantSlow       Reason = "tenant_slow"      // not begun: its tenant's deliveries go through SlowQueue
+	ReasonRateLimited      Reason = "rate_limited"     // not begun: the endpoint's limit of deliveries a second
+	ReasonRetryAfter       Reason = "retry_after"      // not begun: the receiver has answered 429, and when to come back
 
 	ReasonInternal    Reason = "internal"     // an AWS call failed, or the code panicked
 	ReasonOutOfTime   Reason = "out_of_time"  // the invocation's deadline came first
@@ -45,8 +47,9 @@ func Reasons() []Reason {
 		ReasonTimeout, ReasonConnect, ReasonDNS, ReasonTLS, ReasonTLSHandshake, ReasonProtocol, ReasonHTTP1xx,
 		ReasonHTTP3xx, ReasonHTTP4xx, ReasonHTTP429, ReasonHTTP5xx, ReasonBlockedAddress, ReasonBlockedPort,
 		ReasonBlockedURL, ReasonHeaderTooLarge, ReasonEndpointDisabled, ReasonEndpointPaused, ReasonEndpointDeleted,
-		ReasonCircuitOpen, ReasonDiscarded, ReasonUnsubscribed, ReasonEndpointHanging, ReasonTenantSlow, ReasonInternal,
-		ReasonOutOfTime, ReasonCrashed, ReasonUnreadable, ReasonUnopenable, ReasonReplayed, ReasonReplayFault,
+		ReasonCircuitOpen, ReasonDiscarded, ReasonUnsubscribed, ReasonEndpointHanging, ReasonTenantSlow, ReasonRateLimited,
+		ReasonRetryAfter, ReasonInternal, ReasonOutOfTime, ReasonCrashed, ReasonUnreadable, ReasonUnopenable,
+		ReasonReplayed, ReasonReplayFault,
 	}
 }
 

@@ -298,6 +298,9 @@ func (c *Circuits) All(ctx context.Context) (items []circuit.Item, slow map[stri
 				slow[id] = slowUntil(item)
 				continue
 			}
+			if isRate(item) {
+				continue
+			}
 			id, ok := scoped(item, endpointScope)
 			i, err := circuitOf(item, id)
 			if !ok {

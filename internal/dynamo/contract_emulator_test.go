@@ -19,7 +19,7 @@ func TestStores_keepTheirContract(t *testing.T) {
 		r := newRig(t)
 		return storetest.Backend{
 			Circuits: r.circuits, WithoutNotices: r.circuits.WithoutNotices(), Backlog: r.backlog,
-			Deliveries:  r.deliveries,
+			Rates: dynamo.NewRates(r.faulty, r.tables.EndpointHealth), Deliveries: r.deliveries,
 			DeadLetters: r.letters, Jobs: r.jobs, APIKeys: r.keys, Endpoints: r.endpoints,
 			Reader: r.reader(dynamo.ReaderConfig{}), Unheard: r.unheard, Breaker: r,
 		}

@@ -19,7 +19,7 @@ func backendOf(m *Model) storetest.Backend {
 	p := m.Process("any")
 	return storetest.Backend{
 		Circuits: p.Circuits(), WithoutNotices: p.Circuits().WithoutNotices(),
-		Backlog: p.Backlog(), Deliveries: p.Deliveries(), DeadLetters: p.DeadLetters(), Jobs: p.Jobs(),
+		Rates: p.Rates(), Backlog: p.Backlog(), Deliveries: p.Deliveries(), DeadLetters: p.DeadLetters(), Jobs: p.Jobs(),
 		APIKeys: p.APIKeys(), Endpoints: p.Endpoints(), Reader: p.Reader(false), Breaker: m,
 		Unheard: func(do func()) {
 			m.Judge = func(*Call) Verdict { return Lost }

@@ -56,6 +56,7 @@ type Model struct {
 	Stops     map[string]endpoint.Marks    // by tenant
 	Circuits  map[string]circuit.Item      // by endpoint
 	Slow      map[string]time.Time         // slow_until by tenant
+	Rates     map[RateKey]time.Time        // until which all slots are taken
 	Backlog   *Backlog
 	States    map[string]delivery.Record // nil: no record is kept
 	Deaths    map[Life]time.Time         // sealed
@@ -106,8 +107,9 @@ func (m *Model) FairQueues() {
 func New() *Model {
 	m := &Model{
 		Endpoints: map[string]endpoint.Endpoint{}, Stops: map[string]endpoint.Marks{},
-		Circuits: map[string]circuit.Item{}, Slow: map[string]time.Time{}, Backlog: NewBacklog(),
-		States: map[string]delivery.Record{}, Deaths: map[Life]time.Time{},
+		Circuits: map[string]circuit.Item{}, Slow: map[string]time.Time{}, Rates: map[RateKey]time.Time{},
+		Backlog: NewBacklog(),
+		States:  map[string]delivery.Record{}, Deaths: map[Life]time.Time{},
 		Letters: map[string]deadletter.Record{}, Jobs: map[string]JobRow{}, Keys: map[string]apikey.Key{},
 		Used: Usage{}, began: time.Now(), unheard: map[string][]unheard{}, broken: map[string]bool{},
 		listed: map[string]bool{}, moved: map[string]bool{}, urls: map[string]int{},

@@ -23,6 +23,7 @@ type Backend struct {
 	WithoutNotices interface { // the circuits as deliver has them
 		Store(ctx context.Context, was, next circuit.Item) (stored circuit.Item, applied bool, err error)
 	}
+	Rates       Rates
 	Backlog     Backlog
 	Deliveries  Deliveries
 	DeadLetters DeadLetters
@@ -55,8 +56,8 @@ type Promise struct {
 // Promises are all promises, by store.
 func Promises() map[string][]Promise {
 	return map[string][]Promise{
-		"Circuits": circuitPromises, "Slow": slowPromises, "Backlog": backlogPromises, "Deliveries": deliveryPromises,
-		"DeadLetters": letterPromises, "Jobs": jobPromises, "ApiKeys": keyPromises,
+		"Circuits": circuitPromises, "Slow": slowPromises, "Rates": ratePromises, "Backlog": backlogPromises,
+		"Deliveries": deliveryPromises, "DeadLetters": letterPromises, "Jobs": jobPromises, "ApiKeys": keyPromises,
 		"Endpoints": endpointPromises, "Marks": markPromises, "Reader": readerPromises,
 	}
 }
