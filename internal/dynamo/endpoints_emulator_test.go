@@ -25,7 +25,8 @@ func newEndpoint(tenant string, at time.Time) endpoint.Endpoint {
 	return endpoint.Endpoint{
 		ID: endpoint.NewID(at), TenantID: tenant, URL: "https://example.com/hooks", Status: endpoint.Active,
 		Events:    []string{"user.*", "organization.created"},
-		CreatedAt: at, UpdatedAt: at, SecretVersion: 1, SealedSecret: []byte("sealed"), Revision: rand.Text(),
+		CreatedAt: at, UpdatedAt: at, SecretVersion: 1, SealedSecret: []byte("sealed"), RateLimit: 10,
+		Revision: rand.Text(),
 	}
 }
 

@@ -16,7 +16,7 @@ func TestEveryFieldOfAnEndpointIsStored(t *testing.T) {
 		ID: "webhook_1", TenantID: "acme", URL: "https://example.com/", Description: "crm", Events: []string{"*"},
 		Status: endpoint.Disabled, SecretVersion: 1, SealedSecret: []byte("s"), SealedPrevious: []byte("p"),
 		HeaderNames: []string{"X"}, HeadersVersion: 2, SealedHeaders: []byte("h"), Revision: "r",
-		PublicKey: "whpk_1", PreviousKey: "whpk_0",
+		PublicKey: "whpk_1", PreviousKey: "whpk_0", RateLimit: 10,
 	}
 	for _, at := range []*time.Time{
 		&want.CreatedAt, &want.UpdatedAt, &want.DeletedAt, &want.SecretRotatedAt, &want.PreviousUntil,

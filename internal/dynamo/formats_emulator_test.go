@@ -53,7 +53,7 @@ var (
 		ID: endpointID, TenantID: "acme", URL: "https://example.com/hooks", Description: "ä",
 		Events: []string{"user.*", "organization.created"}, Status: endpoint.Disabled,
 		CreatedAt: at, UpdatedAt: at.Add(time.Hour), SecretRotatedAt: at.Add(time.Minute),
-		SecretVersion: 2, SealedSecret: []byte("sealed"), Revision: "revision",
+		SecretVersion: 2, SealedSecret: []byte("sealed"), RateLimit: 10, Revision: "revision",
 	}
 	wantMarks   = endpoint.TenantMarks{Tenant: allMarks, Endpoints: map[string]endpoint.Marks{endpointID: allMarks}}
 	wantCircuit = circuit.Item{

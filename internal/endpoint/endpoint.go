@@ -53,8 +53,9 @@ type Endpoint struct {
 	HeaderNames     []string  `dynamodbav:"header_names,omitempty"`    // of the owner's own headers
 	HeadersVersion  int       `dynamodbav:"headers_version,omitempty"`
 	SealedHeaders   []byte    `dynamodbav:"sealed_headers,omitempty"`
-	Revision        string    `dynamodbav:"revision"` // changes with every write
-	Marks           Marks     `dynamodbav:"-"`        // operators' marks on this endpoint, which have a row of their own
+	RateLimit       int       `dynamodbav:"rate_limit,omitempty"` // its owner's, in deliveries a second; 0: none
+	Revision        string    `dynamodbav:"revision"`             // changes with every write
+	Marks           Marks     `dynamodbav:"-"`                    // operators', on this endpoint: they have another row
 }
 
 // ErrUnreadable is wrapped where a stored endpoint, or its marks, are malformed. Nothing is decided about such an

@@ -11,6 +11,10 @@ type Marks struct {
 	ResumedAt       time.Time `dynamodbav:"resumed_at,omitempty"`       // end of the last pause
 	DiscardedBefore time.Time `dynamodbav:"discarded_before,omitempty"` // older lives of deliveries are dropped
 	ReleasedAt      time.Time `dynamodbav:"released_at,omitempty"`      // last order to send the backlog
+	RateLimit       int       `dynamodbav:"rate_limit,omitempty"`       // of an endpoint, in deliveries a second; 0: none
+	LimitedAt       time.Time `dynamodbav:"limited_at,omitempty"`       // when that limit was set
+	LimitedBy       string    `dynamodbav:"limited_by,omitempty"`       // operator
+	LimitReason     string    `dynamodbav:"limit_reason,omitempty"`     // as given
 }
 
 // TenantMarks are all operators' marks on a tenant: for everything it has, and on single endpoints.

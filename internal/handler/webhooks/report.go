@@ -71,6 +71,7 @@ type record struct {
 	KeyID          string          `json:"public_key_id,omitzero"` // "" where there is no key pair
 	PreviousUntil  time.Time       `json:"previous_secret_until,omitzero"`
 	HeadersVersion int             `json:"headers_version,omitzero"` // 0 where there never were any
+	RateLimit      int             `json:"rate_limit,omitzero"`      // 0: none
 }
 
 // trail is an endpoint as audit lines have it; nil for none. Half of the digest is enough to tell two URLs apart.
@@ -83,7 +84,7 @@ func trail(e *endpoint.Endpoint) *record {
 	return &record{
 		Host: e.Host(), URLDigest: hex.EncodeToString(digest[:16]), Description: e.Description, Events: e.Events,
 		Status: e.Status, SecretVersion: e.SecretVersion, PreviousUntil: e.PreviousUntil, HeadersVersion: e.HeadersVersion,
-		KeyID: key.ID,
+		KeyID: key.ID, RateLimit: e.RateLimit,
 	}
 }
 
@@ -105,6 +106,7 @@ func changed(before, after *endpoint.Endpoint) []string {
 		{"secret", before.SecretVersion == after.SecretVersion},
 		{"previous_secret", before.PreviousUntil.Equal(after.PreviousUntil)},
 		{"headers", before.HeadersVersion == after.HeadersVersion},
+		{"rate_limit", before.RateLimit == after.RateLimit},
 	} {
 		if !f.same {
 			names = append(names, f.name)

@@ -57,6 +57,6 @@ func (r Endpoints) Mark(
 
 // keptMarks are marks as the table keeps them: their times in milliseconds.
 func keptMarks(m endpoint.Marks) endpoint.Marks {
-	inMillis(&m.PausedAt, &m.ResumedAt, &m.DiscardedBefore, &m.ReleasedAt)
+	inMillis(&m.PausedAt, &m.ResumedAt, &m.DiscardedBefore, &m.ReleasedAt, &m.LimitedAt)
 	return m
 }

@@ -37,7 +37,8 @@ func Endpoint(tenant string, created time.Time) endpoint.Endpoint {
 	return endpoint.Endpoint{
 		ID: endpoint.NewID(created), TenantID: tenant, URL: "https://example.com/hooks", Status: endpoint.Active,
 		Events:    []string{"user.*", "organization.created"},
-		CreatedAt: created, UpdatedAt: created, SecretVersion: 1, SealedSecret: []byte("sealed"), Revision: rand.Text(),
+		CreatedAt: created, UpdatedAt: created, SecretVersion: 1, SealedSecret: []byte("sealed"), RateLimit: 10,
+		Revision: rand.Text(),
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 // AllMarks are one of each kind.
 var AllMarks = endpoint.Marks{
+	RateLimit: 20, LimitedAt: at.Add(-time.Minute), LimitedBy: "bob", LimitReason: "their quota",
 	PausedAt: at, PausedBy: "ann", PauseReason: "asked for", ResumedAt: at.Add(-time.Hour),
 	DiscardedBefore: at.Add(time.Second), ReleasedAt: at.Add(2 * time.Second),
 }
