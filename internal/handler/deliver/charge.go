@@ -6,12 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/allowance"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
-
-// patience bounds a batch's wait for its writes of charges and circuits.
-const patience = 250 * time.Millisecond
 
 // charging charges the tenants of a batch for their usage while the batch is at work (internal/allowance).
 type charging struct {
@@ -25,7 +23,7 @@ type charging struct {
 
 // startCharging begins to charge. It charges twice while attempts are still open, so that other processes hear of a
 // slow tenant before the end of the batch.
-func (h *Handler) startCharging(ctx context.Context, posts []sight) *charging {
+func (h *Handler) startCharging(ctx context.Context, posts []candidate) *charging {
 	c := &charging{h: h}
 	c.usage.start(posts)
 	free := h.Rules.Allowance.Free
@@ -97,4 +95,24 @@ func (h *Handler) chargeTenant(ctx context.Context, c charge) error {
 	}
 	h.Output.Metrics.Count("SlowTenants", 1)
 	return h.Tables.Circuits.MoveSlow(ctx, c.tenantID, until, to)
+}
+
+// chargeBefore charges the tenants of the batch before for their time there, by the share of this batch that waited. It
+// returns how this batch waited.
+//
+// It charges only while waits grow. When waits get shorter, the processes are fast enough, and the waiting deliveries
+// are left from an event that is over, such as an attack or an outage of our own.
+func (h *Handler) chargeBefore(ctx context.Context, posts []candidate) waiting {
+	now, b := h.Now(), h.memory.take(posts[0].from)
+	w := b.waits(posts, h.Rules.Allowance.Late, now)
+	if w.late == 0 || w.average <= b.wait {
+		return w
+	}
+	due := make([]charge, 0, len(b.spent))
+	for tenant, spent := range b.spent {
+		share := allowance.Share(spent, w.late, len(posts))
+		due = append(due, h.memory.accounts.waited(h.Rules.Allowance, tenant, share, now))
+	}
+	h.charge(ctx, due)
+	return w
 }

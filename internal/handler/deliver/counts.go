@@ -1,8 +1,6 @@
 package deliver
 
 import (
-	"time"
-
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
@@ -61,18 +59,4 @@ func (h *Handler) measure(e end) {
 			h.Output.Metrics.Count("HeartbeatsAcknowledged", 1)
 		}
 	}
-}
-
-// first reports whether this is the delivery's first attempt, or stands for it. Tests go to endpoints that
-// somebody doubts: their failures are no news.
-func (e end) first() bool {
-	return e.from != delivery.RetryQueue && e.place == 1 && !e.message.IsTest()
-}
-
-// sent is when the auth service sent the event, or an operator replayed the delivery.
-func (e end) sent() time.Time {
-	if e.message.Replay > 0 {
-		return e.message.Life.StartedAt
-	}
-	return e.message.CreatedAt
 }

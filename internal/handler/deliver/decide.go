@@ -60,30 +60,6 @@ func decideLane(t task, slowUntil time.Time, rules Rules, now time.Time) decisio
 	return decision{action: post}
 }
 
-// sight is a task with all that is known of its endpoint.
-type sight struct {
-	task
-	reading *dynamo.Reading // never nil
-}
-
-// decideAll looks the endpoints up and splits the deliveries: ends need no POST.
-func (h *Handler) decideAll(ctx context.Context, tasks []task) (ends []end, posts []sight) {
-	readings := h.look(ctx, tasks)
-	now := h.Now()
-	posts = make([]sight, 0, len(tasks))
-	for _, t := range tasks {
-		s := sight{t, readings[t.key()]}
-		if s.reading.Err != nil {
-			ends = append(ends, h.fault(s, s.reading.Err))
-		} else if d := decide(t, *s.reading, h.Rules, now); d.action != post {
-			ends = append(ends, h.unattempted(s, d))
-		} else {
-			posts = append(posts, s)
-		}
-	}
-	return ends, posts
-}
-
 // look reads the endpoints of the tasks. Circuits that cannot be read are taken from memory for a while. Where the
 // table cannot be read, that is the error of each reading.
 func (h *Handler) look(ctx context.Context, tasks []task) map[dynamo.EndpointKey]*dynamo.Reading {

@@ -46,7 +46,7 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 	settling, done := afterwards(ctx)
 	defer done()
 
-	tasks, unreadable := h.gather(ctx, records)
+	tasks, bad := h.gather(records)
 	ends, posts := h.decideAll(attempting, tasks)
 	var aside sync.WaitGroup // must not wait for the slowest attempt of its batch
 	aside.Go(func() { ends = h.settle(settling, ends) })
@@ -54,8 +54,10 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 	aside.Wait()
 	ends = append(ends, attempted...)
 	h.record(settling, ends)
-	h.report(settling, ends, unreadable, began)
-	failed = unreadable
+	h.report(settling, ends, bad, began)
+	for _, u := range bad {
+		failed = append(failed, u.record.MessageId)
+	}
 	for _, e := range ends {
 		if e.returned() {
 			for _, r := range e.records {
@@ -73,4 +75,22 @@ func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 		return context.WithDeadline(settling, deadline.Add(-answerReserve))
 	}
 	return settling, func() {}
+}
+
+// decideAll looks the endpoints up and splits the deliveries: ends need no POST.
+func (h *Handler) decideAll(ctx context.Context, tasks []task) (ends []end, posts []candidate) {
+	readings := h.look(ctx, tasks)
+	now := h.Now()
+	posts = make([]candidate, 0, len(tasks))
+	for _, t := range tasks {
+		s := candidate{t, readings[t.key()]}
+		if s.reading.Err != nil {
+			ends = append(ends, h.fault(s, s.reading.Err))
+		} else if d := decide(t, *s.reading, h.Rules, now); d.action != post {
+			ends = append(ends, h.unattempted(s, d))
+		} else {
+			posts = append(posts, s)
+		}
+	}
+	return ends, posts
 }

@@ -1,31 +1,13 @@
 package deliver
 
 import (
-	"context"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/queue"
 )
-
-// task is one delivery with all its records of the batch: one, unless SQS or a resend made
-// duplicates, which share one end.
-type task struct {
-	records  []events.SQSMessage
-	message  delivery.Message // of the record that speaks for all
-	from     delivery.Queue
-	place    int       // in the schedule
-	receives int       // of the record that speaks for all
-	sentAt   time.Time // to its queue
-}
-
-func (t task) key() dynamo.EndpointKey {
-	return dynamo.EndpointKey{TenantID: t.message.TenantID, EndpointID: t.message.EndpointID}
-}
 
 // life tells deliveries apart: each replay counts as another delivery.
 type life struct {
@@ -33,16 +15,15 @@ type life struct {
 	replay     int
 }
 
-// gather makes a task of the records of each delivery. Unreadable ones are reported and left for SQS to redrive.
-func (h *Handler) gather(ctx context.Context, records []events.SQSMessage) (tasks []task, unreadable []string) {
+// gather makes a task of the records of each delivery.
+func (h *Handler) gather(records []events.SQSMessage) (tasks []task, bad []unreadable) {
 	now := h.Now()
 	known := make(map[life]int, len(records))
 	tasks = make([]task, 0, len(records))
 	for i, r := range records {
 		m, err := queue.Decode(r)
 		if err != nil {
-			h.reportUnreadable(ctx, r, err)
-			unreadable = append(unreadable, r.MessageId)
+			bad = append(bad, unreadable{r, err})
 			continue
 		}
 		t := h.read(m, records[i:i+1:i+1], now)
@@ -54,7 +35,7 @@ func (h *Handler) gather(ctx context.Context, records []events.SQSMessage) (task
 		known[key] = len(tasks)
 		tasks = append(tasks, t)
 	}
-	return tasks, unreadable
+	return tasks, bad
 }
 
 // read finds the place of a message in its schedule, and the beginning of its life.
@@ -74,23 +55,4 @@ func (h *Handler) read(m delivery.Message, one []events.SQSMessage, now time.Tim
 		t.message.Life.StartedAt = receive.SentAt
 	}
 	return t
-}
-
-// with joins another record of the delivery. The one at the earliest place of its schedule speaks for
-// all: it has the most tries left. Of two at the same place, a probe does.
-func (t task) with(other task) task {
-	joined := t
-	if other.place < t.place || other.place == t.place && other.message.Life.Probe.After(t.message.Life.Probe) {
-		joined = other
-	}
-	joined.records = slices.Concat(t.records, other.records)
-	return joined
-}
-
-// firstTime reports whether this is the delivery's first message in its first life, received for the first time, and
-// without a duplicate in its batch. No process has then written anything about the delivery, unless another message of
-// it came before.
-func (t task) firstTime() bool {
-	return t.place == 1 && t.message.Attempts == 0 && t.message.Life.DueAt.IsZero() && t.message.Replay == 0 &&
-		t.from != delivery.RetryQueue && t.receives == 1 && len(t.records) == 1
 }

@@ -107,3 +107,10 @@ type Output struct {
 	// Heartbeat is the tenant with counted acknowledgements; "" counts none.
 	Heartbeat string
 }
+
+// tableWrites bounds the concurrent single writes of one batch, and patience its wait for the writes of charges and
+// circuits: both save time later, and no delivery waits for them.
+const (
+	tableWrites = 10
+	patience    = 250 * time.Millisecond
+)

@@ -49,12 +49,6 @@ func (h *Handler) recordStates(ctx context.Context, ends []end) {
 	}
 }
 
-// succeededAtOnce reports whether the first attempt of the delivery succeeded. No process has then written anything
-// about it, and no operator waits for its state, as for that of a test.
-func (e end) succeededAtOnce() bool {
-	return e.outcome.Verdict == delivery.VerdictAcknowledged && e.err == nil && e.firstTime() && !e.message.IsTest()
-}
-
 func (e end) state(now time.Time) delivery.Record {
 	name, _ := e.message.EventType() // checked when it was decoded
 	r := delivery.Record{

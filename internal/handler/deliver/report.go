@@ -5,8 +5,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
-
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -14,7 +12,10 @@ import (
 
 // report writes one wide line per record, except for successes at once that are not in the sample, and a line and the
 // metrics of the batch.
-func (h *Handler) report(ctx context.Context, ends []end, unreadable []string, began time.Time) {
+func (h *Handler) report(ctx context.Context, ends []end, bad []unreadable, began time.Time) {
+	for _, u := range bad {
+		h.reportUnreadable(ctx, u)
+	}
 	for _, e := range ends {
 		logged := !e.succeededAtOnce() || h.Output.Sample.Takes(e.message.EventID)
 		for i := range e.records {
@@ -23,18 +24,18 @@ func (h *Handler) report(ctx context.Context, ends []end, unreadable []string, b
 			}
 		}
 	}
-	h.reportBatch(ctx, ends, unreadable, began)
+	h.reportBatch(ctx, ends, len(bad), began)
 	h.count(ends)
 	if err := h.Output.Metrics.Flush(); err != nil {
 		h.Output.Log.ErrorContext(ctx, "metrics lost", telemetry.Cause(err))
 	}
 }
 
-func (h *Handler) reportUnreadable(ctx context.Context, r events.SQSMessage, err error) {
+func (h *Handler) reportUnreadable(ctx context.Context, u unreadable) {
 	const outcome, reason = "unreadable", string(delivery.ReasonUnreadable)
 	h.Output.Log.ErrorContext(ctx, "no attempt",
-		slog.String(telemetry.KeyMessage, r.MessageId), slog.String(telemetry.KeyOutcome, outcome),
-		slog.String(telemetry.KeyReason, reason), slog.String(telemetry.KeyFault, "internal"), telemetry.Cause(err))
+		slog.String(telemetry.KeyMessage, u.record.MessageId), slog.String(telemetry.KeyOutcome, outcome),
+		slog.String(telemetry.KeyReason, reason), slog.String(telemetry.KeyFault, "internal"), telemetry.Cause(u.err))
 	h.Output.Metrics.Count("Records", 1)
 	h.Output.Metrics.Share("Faults", 1, 1)
 }
@@ -59,8 +60,8 @@ func (h *Handler) reportPreviousLost(ctx context.Context, key dynamo.EndpointKey
 }
 
 // reportBatch counts all records by their outcomes.
-func (h *Handler) reportBatch(ctx context.Context, ends []end, unreadable []string, began time.Time) {
-	records, outcomes := len(unreadable), map[delivery.Verdict]int{}
+func (h *Handler) reportBatch(ctx context.Context, ends []end, unreadable int, began time.Time) {
+	records, outcomes := unreadable, map[delivery.Verdict]int{}
 	for _, e := range ends {
 		records += len(e.records)
 		outcomes[e.outcome.Verdict] += len(e.records)
@@ -73,8 +74,8 @@ func (h *Handler) reportBatch(ctx context.Context, ends []end, unreadable []stri
 			attrs = append(attrs, slog.Int(string(verdict), n))
 		}
 	}
-	if n := len(unreadable); n > 0 {
-		attrs = append(attrs, slog.Int(string(delivery.ReasonUnreadable), n))
+	if unreadable > 0 {
+		attrs = append(attrs, slog.Int(string(delivery.ReasonUnreadable), unreadable))
 	}
 	attrs = append(attrs, slog.Int64(telemetry.KeyMillis, h.Now().Sub(began).Milliseconds()))
 	h.Output.Log.LogAttrs(ctx, slog.LevelInfo, "batch", attrs...)
@@ -122,33 +123,4 @@ func (e end) attrs(duplicate bool, blame string) []slog.Attr {
 		attrs = append(attrs, telemetry.Cause(e.err))
 	}
 	return attrs
-}
-
-// wait is the time until the next attempt by the schedule.
-func (e end) wait() time.Duration {
-	if e.move.Held || e.move.Due.IsZero() {
-		return 0
-	}
-	return max(e.move.Due.Sub(e.ended), 0)
-}
-
-// blame says who is at fault if a delivery was not acknowledged: "internal", or "receiver". It is "" if the schedule or
-// the tenant decided that nothing is sent now.
-func (e end) blame() string {
-	switch {
-	case e.outcome.Reason.Ours():
-		return "internal"
-	case e.posted() && e.outcome.Reason != "":
-		return "receiver"
-	default:
-		return ""
-	}
-}
-
-// number is the attempt's or, if none was made, the previous one's.
-func (e end) number() int {
-	if e.posted() {
-		return e.place
-	}
-	return e.place - 1
 }

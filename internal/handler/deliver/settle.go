@@ -16,12 +16,10 @@ import (
 	"github.com/herald-webhooks/herald/internal/retry"
 )
 
-// tableWrites bounds the concurrent single writes of one batch; putTime bounds the puts into Backlog, so that time is
-// left for refused ones; leaseTime, the leases before them.
+// putTime bounds the puts into Backlog, so that time is left for refused ones; leaseTime, the leases before them.
 const (
-	tableWrites = 10
-	putTime     = time.Second
-	leaseTime   = 500 * time.Millisecond
+	putTime   = time.Second
+	leaseTime = 500 * time.Millisecond
 )
 
 // settle carries out every move, each with the next best where AWS does not take it: DeadLetterQueue, leases,
@@ -199,9 +197,6 @@ func outgoing(e end, now time.Time) queue.Outgoing {
 func rest(m delivery.Move, now time.Time) time.Duration {
 	return min(max(m.Due.Sub(now), 0), retry.MaxDelay)
 }
-
-// hides reports whether a delivery waits on its queue as a visibility timeout.
-func (e end) hides() bool { return e.move.To == delivery.Stay && e.from != delivery.DeliveryQueue }
 
 // hide makes deliveries that stay on their queue invisible until their next attempt, duplicates included. All are of
 // one queue.

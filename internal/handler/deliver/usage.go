@@ -34,7 +34,7 @@ type kept struct {
 }
 
 // start prepares for the attempts of a batch.
-func (u *usage) start(posts []sight) {
+func (u *usage) start(posts []candidate) {
 	u.slow = posts[0].from == delivery.SlowQueue
 	u.tenants = map[string]*kept{}
 	for _, s := range posts {

@@ -1,11 +1,7 @@
 package deliver
 
 import (
-	"context"
 	"time"
-
-	"github.com/herald-webhooks/herald/internal/allowance"
-	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
 // before is the memory of the last batch of a queue.
@@ -29,7 +25,7 @@ type waiting struct {
 }
 
 // waits measures a batch that was received.
-func (b before) waits(posts []sight, late time.Duration, now time.Time) (w waiting) {
+func (b before) waits(posts []candidate, late time.Duration, now time.Time) (w waiting) {
 	n := 0
 	for _, s := range posts {
 		due, tells := s.due()
@@ -51,20 +47,6 @@ func (b before) waits(posts []sight, late time.Duration, now time.Time) (w waiti
 	return w
 }
 
-// due is the moment from which a process could have received the delivery, where the message tells it. A first attempt
-// tells it, and so does the first receive of a retry that was sent ahead of its time, which SQS rounds up to a second.
-// Everything else may have waited for another reason: for a visibility timeout, a recovery, or a job.
-func (t task) due() (at time.Time, tells bool) {
-	ahead := t.message.Life.DueAt.After(t.sentAt)
-	switch {
-	case t.receives > 1, len(t.records) > 1, t.message.Replay > 0, !t.message.Life.Probe.IsZero():
-		return at, false
-	case t.from == delivery.RetryQueue:
-		return t.message.Life.DueAt.Add(time.Second), ahead
-	}
-	return t.sentAt, t.from == delivery.DeliveryQueue && t.firstTime()
-}
-
 // spentBy measures a batch that has ended.
 func spentBy(ends []end) map[string]time.Duration {
 	spent := map[string]time.Duration{}
@@ -74,24 +56,4 @@ func spentBy(ends []end) map[string]time.Duration {
 		}
 	}
 	return spent
-}
-
-// chargeBefore charges the tenants of the batch before for their time there, by the share of this batch that waited. It
-// returns how this batch waited.
-//
-// It charges only while waits grow. When waits get shorter, the processes are fast enough, and the waiting deliveries
-// are left from an event that is over, such as an attack or an outage of our own.
-func (h *Handler) chargeBefore(ctx context.Context, posts []sight) waiting {
-	now, b := h.Now(), h.memory.take(posts[0].from)
-	w := b.waits(posts, h.Rules.Allowance.Late, now)
-	if w.late == 0 || w.average <= b.wait {
-		return w
-	}
-	due := make([]charge, 0, len(b.spent))
-	for tenant, spent := range b.spent {
-		share := allowance.Share(spent, w.late, len(posts))
-		due = append(due, h.memory.accounts.waited(h.Rules.Allowance, tenant, share, now))
-	}
-	h.charge(ctx, due)
-	return w
 }
