@@ -10,7 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// described is the API description, with the names that subscriptions take and the section webhooks of all types.
+// described is the API description, with the names that subscriptions and tests take, and the section webhooks of all
+// types.
 func described(root string, types []entry) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(root, description)) //nolint:gosec // the checkout's
 	if err != nil {
@@ -24,7 +25,8 @@ func described(root string, types []entry) ([]byte, error) {
 	}
 	all, first := replaced(string(text), "\nwebhooks:\n", "\ncomponents:\n", webhooks.String())
 	all, second := replaced(all, "      enum: &subscriptions\n", `        - "*"`, names.String())
-	return []byte(all), errors.Join(first, second)
+	all, third := replaced(all, "      enum: &tests\n", "        - herald.test", names.String())
+	return []byte(all), errors.Join(first, second, third)
 }
 
 // replaced puts a text between two others.

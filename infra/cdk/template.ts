@@ -290,7 +290,7 @@ export interface HeraldParameters {
   readonly apiTimeoutSeconds?: number
   /**
    * Requests that an API key may make in a minute. A list counts as 2 and one for every 25 endpoints of its limit, a
-   * change as 5.
+   * change or a test as 5.
    * @default 300
    */
   readonly apiKeyRequestsPerMinute?: number

@@ -147,6 +147,8 @@ func TestWhoMaySendWhere(t *testing.T) {
 		"Replay":  {"DeliveryQueue", "EventsQueue", "RetryQueue"},
 		"Control": {"DeliveryQueue"},
 
+		"Webhooks": {"DeliveryQueue"},
+
 		"HeartbeatSchedule": {"EventsQueue"},
 	}
 	if diff := cmp.Diff(want, sendersOf(load(t))); diff != "" {

@@ -131,7 +131,7 @@ func (s *stage) manage() {
 	for _, r := range [][3]string{
 		{"POST", "", `{"url":"https://example.com/","events":["*"]}`}, {"GET", "", ""}, {"GET", "/", ""},
 		{"PATCH", "/", `{"description":"x","headers":{"X":"y"}}`}, {"DELETE", "/", ""}, {"POST", "//restore", ""},
-		{"GET", "//jwks.json", ""}, {"DELETE", "/", ""},
+		{"POST", "//test", ""}, {"GET", "//jwks.json", ""}, {"DELETE", "/", ""},
 	} {
 		path := "/v1/webhooks" + strings.Replace(r[1], "/", "/"+id, 1)
 		request, err := json.Marshal(object{

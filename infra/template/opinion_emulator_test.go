@@ -169,6 +169,13 @@ func mutants(tpl template, a asked) map[string]asked {
 		change("operators' marks", func(m *asked) { m.tenants = "marks#acme" })
 		change("an endpoint", func(m *asked) { m.tenants = "acme" })
 	}
+	if table == "Deliveries" && a.tenants != "" {
+		change("a delivery's record", func(m *asked) { m.tenants = "msg_1" })
+	}
+	if table == "EndpointHealth" && a.action == "dynamodb:GetItem" {
+		change("a tenant's health", func(m *asked) { m.tenants = "tenant#" })
+		change("the last answer", func(m *asked) { m.attributes = with(a.attributes, "last") })
+	}
 	if strings.HasPrefix(a.action, "dynamodb:") && table == a.resource {
 		for other := range tpl.OfType("AWS::DynamoDB::Table") {
 			change("table "+other, func(m *asked) { m.resource = other })
@@ -200,44 +207,50 @@ func with(attributes, more string) string {
 // allowedReaches are the mutants that both evaluators allow: the function needs the right for another call, or IAM
 // cannot tell the two apart.
 var allowedReaches = map[string]bool{
-	"Control dynamodb:GetItem Endpoints: an endpoint":           true,
-	"Control dynamodb:GetItem Endpoints: operators' marks":      true,
-	"Control dynamodb:PutItem Endpoints: sealed secret":         true,
-	"Control dynamodb:Query Endpoints: operators' marks":        true,
-	"Deadletter dynamodb:UpdateItem DeadLetters: everything":    true,
-	"Deliver dynamodb:BatchGetItem Endpoints: an endpoint":      true,
-	"Deliver dynamodb:BatchGetItem Endpoints: operators' marks": true,
-	"Deliver dynamodb:BatchGetItem Endpoints: sealed secret":    true,
-	"Fanout dynamodb:Query Endpoints: an endpoint":              true,
-	"Inspect dynamodb:BatchGetItem Endpoints: an endpoint":      true,
-	"Inspect dynamodb:BatchGetItem Endpoints: operators' marks": true,
-	"Inspect dynamodb:GetItem Endpoints: an endpoint":           true,
-	"Inspect dynamodb:GetItem Endpoints: operators' marks":      true,
-	"Inspect dynamodb:Query Backlog/by-due: everything":         true,
-	"Inspect dynamodb:Query DeadLetters/by-status: everything":  true,
-	"Inspect dynamodb:Query Endpoints: operators' marks":        true,
-	"Release dynamodb:BatchGetItem Endpoints: an endpoint":      true,
-	"Release dynamodb:BatchGetItem Endpoints: operators' marks": true,
-	"Release dynamodb:UpdateItem Backlog: everything":           true,
-	"Release dynamodb:UpdateItem EndpointHealth: everything":    true,
-	"Replay dynamodb:DeleteItem Endpoints: an endpoint":         true,
-	"Replay dynamodb:DeleteItem Endpoints: operators' marks":    true,
-	"Replay dynamodb:DeleteItem Endpoints: sealed secret":       true,
-	"Replay dynamodb:GetItem Endpoints: an endpoint":            true,
-	"Replay dynamodb:Query DeadLetters/by-tenant: everything":   true,
-	"Replay dynamodb:Query Endpoints: an endpoint":              true,
-	"Replay dynamodb:Query Endpoints: operators' marks":         true,
-	"Replay dynamodb:Query Jobs: everything":                    true,
-	"Replay dynamodb:Scan Jobs: everything":                     true,
-	"Replay dynamodb:UpdateItem DeadLetters: everything":        true,
-	"Replay dynamodb:UpdateItem Jobs: everything":               true,
-	"Webhooks dynamodb:DeleteItem Endpoints: sealed secret":     true,
-	"Webhooks dynamodb:GetItem Endpoints: everything":           true,
-	"Webhooks dynamodb:GetItem Endpoints: sealed secret":        true,
-	"Webhooks dynamodb:Query Endpoints: everything":             true,
-	"Webhooks dynamodb:Query Endpoints: sealed secret":          true,
-	"Webhooks dynamodb:UpdateItem Endpoints: sealed secret":     true,
-	"Webhooks dynamodb:UpdateItem Endpoints: everything":        true,
+	"Control dynamodb:GetItem EndpointHealth: a tenant's health": true,
+	"Control dynamodb:GetItem EndpointHealth: the last answer":   true,
+	"Control dynamodb:GetItem Endpoints: an endpoint":            true,
+	"Control dynamodb:GetItem Endpoints: operators' marks":       true,
+	"Control dynamodb:PutItem Endpoints: sealed secret":          true,
+	"Control dynamodb:Query Endpoints: operators' marks":         true,
+	"Deadletter dynamodb:UpdateItem DeadLetters: everything":     true,
+	"Deliver dynamodb:BatchGetItem Endpoints: an endpoint":       true,
+	"Deliver dynamodb:BatchGetItem Endpoints: operators' marks":  true,
+	"Deliver dynamodb:BatchGetItem Endpoints: sealed secret":     true,
+	"Fanout dynamodb:Query Endpoints: an endpoint":               true,
+	"Inspect dynamodb:BatchGetItem Endpoints: an endpoint":       true,
+	"Inspect dynamodb:BatchGetItem Endpoints: operators' marks":  true,
+	"Inspect dynamodb:GetItem EndpointHealth: a tenant's health": true,
+	"Inspect dynamodb:GetItem EndpointHealth: the last answer":   true,
+	"Inspect dynamodb:GetItem Endpoints: an endpoint":            true,
+	"Inspect dynamodb:GetItem Endpoints: operators' marks":       true,
+	"Inspect dynamodb:Query Backlog/by-due: everything":          true,
+	"Inspect dynamodb:Query DeadLetters/by-status: everything":   true,
+	"Inspect dynamodb:Query Endpoints: operators' marks":         true,
+	"Release dynamodb:BatchGetItem Endpoints: an endpoint":       true,
+	"Release dynamodb:BatchGetItem Endpoints: operators' marks":  true,
+	"Release dynamodb:UpdateItem Backlog: everything":            true,
+	"Release dynamodb:UpdateItem EndpointHealth: everything":     true,
+	"Replay dynamodb:DeleteItem Deliveries: a delivery's record": true,
+	"Replay dynamodb:DeleteItem Endpoints: an endpoint":          true,
+	"Replay dynamodb:DeleteItem Endpoints: operators' marks":     true,
+	"Replay dynamodb:DeleteItem Endpoints: sealed secret":        true,
+	"Replay dynamodb:GetItem Endpoints: an endpoint":             true,
+	"Replay dynamodb:Query DeadLetters/by-tenant: everything":    true,
+	"Replay dynamodb:Query Endpoints: an endpoint":               true,
+	"Replay dynamodb:Query Endpoints: operators' marks":          true,
+	"Replay dynamodb:Query Jobs: everything":                     true,
+	"Replay dynamodb:Scan Jobs: everything":                      true,
+	"Replay dynamodb:UpdateItem DeadLetters: everything":         true,
+	"Replay dynamodb:UpdateItem Jobs: everything":                true,
+	"Webhooks dynamodb:DeleteItem Endpoints: sealed secret":      true,
+	"Webhooks dynamodb:GetItem Endpoints: an endpoint":           true,
+	"Webhooks dynamodb:GetItem Endpoints: everything":            true,
+	"Webhooks dynamodb:GetItem Endpoints: sealed secret":         true,
+	"Webhooks dynamodb:Query Endpoints: everything":              true,
+	"Webhooks dynamodb:Query Endpoints: sealed secret":           true,
+	"Webhooks dynamodb:UpdateItem Endpoints: everything":         true,
+	"Webhooks dynamodb:UpdateItem Endpoints: sealed secret":      true,
 }
 
 // unknownKey is a condition key that the other evaluator ignores. It gets policies and calls without the key. Mutants

@@ -143,11 +143,22 @@ var (
 	inner = regexp.MustCompile(`\.#?\w+`) // of a map: IAM knows attributes of the item alone
 )
 
-// tenants are the partitions of the table Endpoints that the request names.
+// tenants are the partitions of the table Endpoints that the request names. Of other tables it is the kind of their
+// partitions, where these have kinds.
 func (r request) tenants() []string {
 	named := map[string]bool{}
-	for _, item := range append(r.Keys, r.Key, r.Item, object{"tenant_id": r.ExpressionAttributeValues[":tenant"]}) {
-		if tenant, ok := at(item, "tenant_id")["S"].(string); ok {
+	items := append(r.Keys, r.Key, r.Item)
+	if r.KeyConditionExpression != "" {
+		items = append(items, object{"tenant_id": r.ExpressionAttributeValues[":tenant"]})
+	}
+	for _, item := range items {
+		id := fmt.Sprint(at(item, "delivery_id")["S"], at(item, "scope")["S"])
+		kind, _, hasKind := strings.Cut(strings.ReplaceAll(id, "<nil>", ""), "#")
+		tenant, ofTenant := at(item, "tenant_id")["S"].(string)
+		switch {
+		case hasKind:
+			named[kind+"#"] = true
+		case ofTenant && item["delivery_id"] == nil:
 			named[tenant] = true
 		}
 	}

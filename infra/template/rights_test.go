@@ -13,7 +13,7 @@ import (
 // asked is a call as IAM sees it.
 type asked struct {
 	action, resource string
-	tenants          string // partitions of Endpoints that the call names, sorted
+	tenants          string // partitions of the table that the call names, of Endpoints mostly by tenant, sorted
 	attributes       string // of items, sorted, that the call names
 	answer           string // dynamodb:Select of a read, dynamodb:ReturnValues of a write
 	purpose          string // the kms:EncryptionContext that names the kind of data
@@ -122,7 +122,23 @@ func TestWhoMayReadAndWriteEndpointsKeysAndWhatWaits(t *testing.T) {
 		},
 		"see operators' marks": {reads, asked{resource: "Endpoints", tenants: "marks#acme", answer: some}, []string{
 			"Control GetItem", "Control Query", "Deliver BatchGetItem", "Inspect BatchGetItem", "Inspect GetItem",
-			"Inspect Query", "Release BatchGetItem", "Replay Query",
+			"Inspect Query", "Release BatchGetItem", "Replay Query", "Webhooks GetItem",
+		}},
+		"see what receivers answered": {reads, asked{
+			resource: "EndpointHealth", tenants: "endpoint#webhook_1", attributes: "scope name last", answer: some}, []string{
+			"Control GetItem", "Deliver BatchGetItem", "Fanout BatchGetItem", "Inspect BatchGetItem", "Inspect GetItem",
+			"Release BatchGetItem", "Release Scan",
+		}},
+		"see records of deliveries": {reads, asked{resource: "Deliveries", tenants: "msg_1", answer: some}, []string{
+			"Deadletter GetItem", "Inspect BatchGetItem", "Inspect GetItem", "Replay Scan",
+		}},
+		"write records of deliveries": {writes, asked{resource: "Deliveries", tenants: "msg_1"}, []string{
+			"Deadletter PutItem", "Deliver BatchWriteItem", "Deliver PutItem", "Release PutItem", "Replay DeleteItem",
+			"Replay PutItem",
+		}},
+		"count tests": {writes, asked{resource: "Deliveries", tenants: "tests#webhook_1#1", attributes: "tests"}, []string{
+			"Deadletter PutItem", "Deliver BatchWriteItem", "Deliver PutItem", "Release PutItem", "Replay DeleteItem",
+			"Replay PutItem", "Webhooks UpdateItem",
 		}},
 		"see sealed secrets":  {reads, asked{resource: "Endpoints", attributes: "sealed_secret", answer: some}, sealed},
 		"see sealed headers":  {reads, asked{resource: "Endpoints", attributes: "sealed_headers", answer: some}, sealed},

@@ -731,7 +731,7 @@ variable "api_timeout_seconds" {
 }
 
 variable "api_key_requests_per_minute" {
-  description = "Requests that an API key may make in a minute. A list counts as 2 and one for every 25 endpoints of its limit, a change as 5."
+  description = "Requests that an API key may make in a minute. A list counts as 2 and one for every 25 endpoints of its limit, a change or a test as 5."
   type        = number
   default     = 300
   nullable    = false

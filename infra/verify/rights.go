@@ -30,8 +30,11 @@ const (
 	ofMarks     = partition + "marks#" + Tenant + `"}}`
 	ofShard     = `"KeyConditionExpression":"endpoint_shard = :one","ExpressionAttributeValues":{":one":{"S":"none"}}`
 	healthKey   = `{"scope":{"S":"none"},"name":{"S":"none"}}`
+	circuitKey  = `{"scope":{"S":"endpoint#none"},"name":{"S":"none"}}`
+	stateAlone  = `,"ProjectionExpression":"#state","ExpressionAttributeNames":{"#state":"state"}`
 	backlogKey  = `{"endpoint_shard":{"S":"none"},"position":{"S":"none"}}`
 	deliveryKey = `{"delivery_id":{"S":"none"}}`
+	testsOfKey  = `{"delivery_id":{"S":"tests#none"}}`
 	idOfKey     = `{"key_id":{"S":"none"}}`
 )
 
@@ -80,6 +83,11 @@ var Rights = []Call{
 	{"webhooks", "kms:Encrypt", encrypt("SecretsKey", "none"), false},
 	{"webhooks", "dynamodb:GetItem", get("Endpoints", tenantKey, ""), true},
 	{"webhooks", "dynamodb:GetItem", get("Endpoints", marksKey, ""), false},
+	{"webhooks", "dynamodb:GetItem", get("EndpointHealth", circuitKey, stateAlone), true},
+	{"webhooks", "dynamodb:GetItem", get("EndpointHealth", circuitKey, ""), false},
+	{"webhooks", "dynamodb:UpdateItem", set("Deliveries", testsOfKey, "delivery_id", "tests"), true},
+	{"webhooks", "dynamodb:UpdateItem", set("Deliveries", deliveryKey, "delivery_id", "tests"), false},
+	{"webhooks", "dynamodb:GetItem", get("Deliveries", deliveryKey, ""), false},
 	{"webhooks", "dynamodb:PutItem", putEndpoint(marksKey), false},
 	{"webhooks", "dynamodb:TransactWriteItems", transaction(tenantKey), true},
 	{"webhooks", "dynamodb:TransactWriteItems", transaction(marksKey), false},

@@ -166,6 +166,12 @@ func (c *Circuits) Get(ctx context.Context, endpointID string) (circuit.Item, er
 	return circuitOf(item, endpointID)
 }
 
+// State returns the state of an endpoint's circuit alone, by a strongly consistent read: all that webhooks may read.
+func (c *Circuits) State(ctx context.Context, endpointID string) (circuit.State, error) {
+	item, err := c.getItem(ctx, healthKey(endpointScope+endpointID), "#state")
+	return circuit.State(getStr(item, "state")), err
+}
+
 // slowUntil reads a tenant's slow_until, in Unix milliseconds. It is zero if the tenant was never charged.
 func slowUntil(item attributes) time.Time {
 	if n := read[int64](item, "slow_until"); n != 0 {

@@ -20,6 +20,7 @@ func TestStores_keepTheirContract(t *testing.T) {
 		return storetest.Backend{
 			Circuits: r.circuits, WithoutNotices: r.circuits.WithoutNotices(), Backlog: r.backlog,
 			Rates: dynamo.NewRates(r.faulty, r.tables.EndpointHealth), Deliveries: r.deliveries,
+			TestCounts:  dynamo.NewTestCounts(r.faulty, r.tables.Deliveries),
 			DeadLetters: r.letters, Jobs: r.jobs, APIKeys: r.keys, Endpoints: r.endpoints,
 			Reader: r.reader(dynamo.ReaderConfig{}), Unheard: r.unheard, Breaker: r,
 		}

@@ -24,6 +24,9 @@ const (
 	CodeConflict             Code = "conflict"
 	CodeEndpointDeleted      Code = "endpoint_deleted"
 	CodeEndpointNotDeleted   Code = "endpoint_not_deleted"
+	CodeEndpointDisabled     Code = "endpoint_disabled"
+	CodeEndpointPaused       Code = "endpoint_paused"
+	CodeCircuitOpen          Code = "circuit_open"
 	CodeEndpointLimit        Code = "endpoint_limit"
 	CodeDuplicateURL         Code = "duplicate_url"
 	CodeHostLimit            Code = "host_limit"
@@ -31,6 +34,7 @@ const (
 	CodeUnsupportedMediaType Code = "unsupported_media_type"
 	CodeValidationFailed     Code = "validation_failed"
 	CodeTooManyRequests      Code = "too_many_requests"
+	CodeTooManyTests         Code = "too_many_tests"
 	CodeInternal             Code = "internal"
 	CodeUnavailable          Code = "unavailable"
 )
@@ -69,9 +73,15 @@ var meanings = map[Code]meaning{
 	CodeConflict: {409, "Changed meanwhile",
 		"Another request changed the endpoint at the same time; nothing was done. Read it and try again."},
 	CodeEndpointDeleted: {409, "Endpoint is deleted",
-		"The endpoint is deleted and cannot be changed. Restore it first."},
+		"The endpoint is deleted and can be neither changed nor tested. Restore it first."},
 	CodeEndpointNotDeleted: {409, "Endpoint is not deleted",
 		"Only a deleted endpoint can be restored, and this one is not deleted."},
+	CodeEndpointDisabled: {409, "Endpoint is disabled",
+		"The endpoint is disabled and gets no deliveries, so it cannot be tested. Set its status to active first."},
+	CodeEndpointPaused: {409, "Endpoint is paused",
+		"An operator has paused deliveries to the endpoint, so it cannot be tested. Ask the operator."},
+	CodeCircuitOpen: {409, "Endpoint keeps failing",
+		"The endpoint keeps failing, and gets one waiting delivery at a time until one succeeds, and no test before that."},
 	CodeEndpointLimit: {409, "Too many endpoints",
 		"The tenant has 50 webhook endpoints that are not deleted, which is the most there can be. Delete one first."},
 	CodeDuplicateURL: {409, "URL is in use",
@@ -86,6 +96,8 @@ var meanings = map[Code]meaning{
 		"The body is well-formed, but what it asks for is not allowed."},
 	CodeTooManyRequests: {429, "Too many requests",
 		"The API key has used up its requests of this minute. Try again after the time in Retry-After."},
+	CodeTooManyTests: {429, "Too many tests",
+		"The endpoint has had its five tests of this minute. Try again after the time in Retry-After."},
 	CodeInternal: {500, "Internal error",
 		"Something went wrong on our side. The request id finds it in our logs."},
 	CodeUnavailable: {503, "Temporarily unavailable",

@@ -18,3 +18,13 @@ type Type struct {
 
 // Types returns all types: the specification's in its order ("Events"), then the adopter's own.
 func Types() []Type { return slices.Concat(herald, own) }
+
+// Find returns the type with a name.
+func Find(name string) (t Type, found bool) {
+	for _, types := range [][]Type{herald, own} {
+		if n := slices.IndexFunc(types, func(t Type) bool { return t.Name == name }); n >= 0 {
+			return types[n], true
+		}
+	}
+	return Type{}, false
+}

@@ -24,6 +24,7 @@ func TestHandler_authenticate_allowsEachKeyItsRoutes(t *testing.T) {
 		"DELETE /v1/webhooks/{id}":             204,
 		"POST /v1/webhooks/{id}/restore":       200,
 		"POST /v1/webhooks/{id}/rotate-secret": 200,
+		"POST /v1/webhooks/{id}/test":          202,
 	}
 	const open = "GET /v1/webhooks/{id}/jwks.json" // the one route that asks for no key
 	for _, route := range Routes() {

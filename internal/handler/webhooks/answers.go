@@ -97,7 +97,7 @@ func (c *call) respond(answer []byte, refused *problem.Error) response {
 		if errors.Is(refused, dynamo.ErrBusy) {
 			header["Retry-After"] = "1"
 		}
-	case problem.CodeTooManyRequests:
+	case problem.CodeTooManyRequests, problem.CodeTooManyTests:
 		header["Retry-After"] = strconv.Itoa(60 - c.now.Second()) // until the next minute
 	}
 	return response{StatusCode: refused.Code.Status(), Headers: header, Body: string(refused.Document(c.id()))}

@@ -23,7 +23,8 @@ func TestHandler_authenticate_countsWhatARequestCosts(t *testing.T) {
 		"GET /v1/webhooks": 4, "GET /v1/webhooks?limit=1": 3, "GET /v1/webhooks?limit=26": 4,
 		"GET /v1/webhooks?limit=100&status=deleted": 6, "GET /v1/webhooks?limit=101": 4,
 		"PATCH " + path: 5, "DELETE " + path: 5, "POST " + path + "/restore": 5, "POST " + path + "/rotate-secret": 5,
-		"POST /v1/webhooks": 5,
+		"POST " + path + "/test": 5,
+		"POST /v1/webhooks":      5,
 	} {
 		w.now = w.now.Add(time.Minute)
 		method, target, _ := strings.Cut(request, " ")

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -57,6 +58,7 @@ type rig struct {
 	raced     func() // runs once between a read and the write that follows
 	busy      int    // so many writes meet changes of other endpoints; -1: all
 	tried     int    // writes of endpoints
+	counted   int    // tests
 }
 
 var loadContract = sync.OnceValues(func() (*contract.Contract, error) {
@@ -73,6 +75,11 @@ func newRig(t testing.TB) *rig {
 		t: t, contract: described, now: start, log: &bytes.Buffer{}, aws: model.New(),
 	}
 	w.aws.Judge = w.judge
+	w.aws.Made = func(name, _ string) {
+		if name == "Write Deliveries" {
+			w.counted++
+		}
+	}
 	p := w.aws.Process("webhooks")
 	w.handler = &Handler{
 		Endpoints: endpoints{p.Endpoints(), w}, Keys: keys{p.APIKeys(), w}, Secrets: w,
@@ -84,6 +91,10 @@ func newRig(t testing.TB) *rig {
 			defer w.mu.Unlock()
 			w.now = w.now.Add(time.Millisecond)
 			return w.now
+		},
+		Tests: Tests{
+			Marks: p.Endpoints(), Circuits: p.Circuits(), Counts: p.TestCounts(),
+			Deliveries: p.Sender(w.aws.DeliveryQueue), NewID: rand.Text,
 		},
 		Budget: 1_000_000, PerHost: endpoint.MaxLive, Companions: delivery.CompanionsWebhook,
 	}

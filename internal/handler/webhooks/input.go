@@ -150,8 +150,10 @@ func readStatus(v jsontext.Value, r *reader) endpoint.Status {
 // "Subscription wildcards"), and the nearest events.
 func notSubscribable(name string) string {
 	return "is neither an implemented event nor one of the patterns " + strings.Join(event.Patterns(), ", ") +
-		event.Suggestion(name) + "; GET /v1/webhooks/event-types lists all"
+		event.Suggestion(name) + listed
 }
+
+const listed = "; GET /v1/event-types lists all"
 
 // readEvents reads an array of names and patterns. One that is too long is refused unread.
 func readEvents(v jsontext.Value, r *reader) (list []string) {

@@ -1,12 +1,14 @@
 package webhooks
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/config"
@@ -15,6 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/egress"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/queue"
 )
 
 // Settings are the function's environment variables.
@@ -23,6 +26,9 @@ type Settings struct {
 	Stage            string `env:"STAGE,notEmpty"`
 	EndpointsTable   string `env:"ENDPOINTS_TABLE,notEmpty"`
 	APIKeysTable     string `env:"API_KEYS_TABLE,notEmpty"`
+	HealthTable      string `env:"ENDPOINT_HEALTH_TABLE,notEmpty"`
+	DeliveriesTable  string `env:"DELIVERIES_TABLE,notEmpty"`
+	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,notEmpty"`
 	SecretsKeyARN    string `env:"SECRETS_KEY_ARN,notEmpty"`
 	EgressAllowCIDRs string `env:"EGRESS_ALLOW_CIDRS"`
 	EgressDenyCIDRs  string `env:"EGRESS_DENY_CIDRS"`
@@ -76,6 +82,13 @@ func New(c Config) (*Handler, error) {
 		Companions: s.CompanionHeaders,
 		Asymmetric: bool(s.AsymmetricSignatures),
 		Published:  endpoints,
+		Tests: Tests{
+			Marks:      endpoints,
+			Circuits:   dynamo.NewCircuits(tables, s.HealthTable),
+			Counts:     dynamo.NewTestCounts(tables, s.DeliveriesTable),
+			Deliveries: queue.Sender{Client: sqs.NewFromConfig(c.AWS), URL: s.DeliveryQueueURL},
+			NewID:      rand.Text,
+		},
 	}
 	h.keySets.Bound = maxKeySets
 	return h, nil

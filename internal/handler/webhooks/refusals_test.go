@@ -107,7 +107,7 @@ func TestHandler_readNew_namesThePatternsThereAre(t *testing.T) {
 	var got fault
 	w.do(key, "POST", "/v1/webhooks", `{"url":"https://a.example","events":["connection.*"]}`).decode(t, &got)
 	const want = "is neither an implemented event nor one of the patterns *, user.*, organization.*, " +
-		"organizationMembership.*; GET /v1/webhooks/event-types lists all"
+		"organizationMembership.*; GET /v1/event-types lists all"
 	if len(got.Errors) != 1 || got.Errors[0].Detail != want {
 		t.Errorf("%+v, want %q", got, want)
 	}
@@ -120,7 +120,7 @@ func TestHandler_readNew_suggestsTheNearestEvents(t *testing.T) {
 	w.do(key, "POST", "/v1/webhooks", `{"url":"https://a.example","events":["*","user.creatd"]}`).decode(t, &got)
 	const want = "is neither an implemented event nor one of the patterns *, user.*, organization.*, " +
 		"organizationMembership.*; the nearest are user.created, user.updated, user.deleted; " +
-		"GET /v1/webhooks/event-types lists all"
+		"GET /v1/event-types lists all"
 	if len(got.Errors) != 1 || got.Errors[0].Detail != want {
 		t.Errorf("%+v, want %q", got, want)
 	}

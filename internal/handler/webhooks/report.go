@@ -35,6 +35,9 @@ func (h *Handler) report(ctx context.Context, c *call, status int, took time.Dur
 	if endpoint.ValidID(c.endpointID) {
 		attrs = append(attrs, slog.String(telemetry.KeyEndpoint, c.endpointID))
 	}
+	if c.deliveryID != "" {
+		attrs = append(attrs, slog.String(telemetry.KeyDelivery, c.deliveryID))
+	}
 	if refused != nil {
 		outcome = "refused"
 		attrs = append(attrs, slog.String(telemetry.KeyReason, string(refused.Code)))

@@ -62,12 +62,17 @@ var routes = []route{
 		body: optionalBody, do: (*Handler).rotate,
 	},
 	{
+		method: "POST", path: base + "/{id}/test", scope: apikey.Write, units: changeUnits, body: optionalBody, status: 202,
+		do: (*Handler).test,
+	},
+	{
 		method: "GET", path: base + "/{id}/jwks.json", open: true, maxAge: time.Hour,
 		do: (*Handler).keySet,
 	},
 }
 
-// A change writes several items twice, and may read all live or deleted endpoints; a list reads either and may answer
+// A change writes several items twice, and may read all live or deleted endpoints; a test reads three items, writes two
+// and sends a message, and makes deliver work; a list reads either and may answer
 // with half a megabyte, the catalogue with a third of one. TestWhatOneKeyCanBurn has their costs.
 const (
 	changeUnits    = 5

@@ -7,7 +7,7 @@
 // that another tenant's endpoint looks exactly like one that does not exist; that a change is
 // stored whole or not at all, and that every error is a problem document. A signing secret is
 // returned by the call that made it and never again: this package cannot decrypt. It calls no
-// receiver and publishes no event.
+// receiver and publishes no event. It sends deliveries that are tests, at an owner's request, and no others.
 package webhooks
 
 import (
@@ -69,6 +69,7 @@ type Handler struct {
 	Companions delivery.Companions // that deliveries have
 	Asymmetric bool                // new secrets come with a key pair, and public keys are shown
 	Published  Published
+	Tests      Tests
 	keySets    recent.Memory[string, published] // by endpoint id
 
 	// Keys as this process saw them last: their hashes and revocations, both of which are final, and their use in a
@@ -95,6 +96,7 @@ type call struct {
 	keyID      string     // of a key that exists, whether the request has its secret or not
 	operator   string     // who imports, in place of a key
 	endpointID string
+	deliveryID string // of a test
 	query      map[string]string
 	tries      int // to write the change
 	status     int // of the answer, where the route has no single one

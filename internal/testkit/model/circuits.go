@@ -130,6 +130,13 @@ func (c Circuits) Get(ctx context.Context, endpointID string) (circuit.Item, err
 	return i, cmp.Or(err, c.model.readable(brokenCircuit+endpointID))
 }
 
+// State returns the state of an item.
+func (c Circuits) State(ctx context.Context, endpointID string) (circuit.State, error) {
+	return asked(ctx, c.Process, "Read EndpointHealth", endpointID, func() circuit.State {
+		return c.model.Circuits[endpointID].State
+	})
+}
+
 // All returns all items, and slow_until by tenant.
 func (c Circuits) All(ctx context.Context) (items []circuit.Item, slow map[string]time.Time, err error) {
 	m := c.model

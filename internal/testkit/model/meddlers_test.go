@@ -238,3 +238,11 @@ var readerMutants = map[string]mutant{
 	},
 	"what cannot be read is the fault of its own endpoints alone": before("Read", mended),
 }
+
+var uncounted = before("Write Deliveries", func(m *Model) { clear(m.tests) })
+
+var testCountMutants = map[string]mutant{
+	"a minute takes so many tests of an endpoint, and no more": uncounted,
+	"tests at one moment are all counted":                      uncounted,
+	"a test counts although its answer was lost":               uncounted,
+}

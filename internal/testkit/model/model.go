@@ -87,6 +87,7 @@ type Model struct {
 	listed    map[string]bool      // endpoints that had a state or a lease, by id
 	urls      map[string]int       // changes of URLs that were checked, by tenant
 	moved     map[string]bool      // tenants that became slow, by id
+	tests     map[countedMinute]int
 }
 
 // unheard is an item as late reads see it until then.
@@ -113,6 +114,7 @@ func New() *Model {
 		Letters: map[string]deadletter.Record{}, Jobs: map[string]JobRow{}, Keys: map[string]apikey.Key{},
 		Used: Usage{}, began: time.Now(), unheard: map[string][]unheard{}, broken: map[string]bool{},
 		listed: map[string]bool{}, moved: map[string]bool{}, urls: map[string]int{},
+		tests:  map[countedMinute]int{},
 		meddle: func(string, bool) {}, Made: func(string, string) {},
 		Note: func(string, ...any) {}, Check: func() {}, Sent: func(*Queue, events.SQSMessage) {},
 		Turns: func(_, _ circuit.Item) {}, Puts: func(backlog.Item) {},

@@ -46,7 +46,7 @@ func TestPromises_noticeAStoreThatBreaksThem(t *testing.T) {
 		"Circuits": circuitMutants, "Slow": slowMutants, "Rates": rateMutants, "Backlog": backlogMutants,
 		"Deliveries":  deliveryMutants,
 		"DeadLetters": letterMutants, "Jobs": jobMutants, "ApiKeys": keyMutants, "Endpoints": endpointMutants,
-		"Marks": markMutants, "Reader": readerMutants,
+		"Marks": markMutants, "Reader": readerMutants, "TestCounts": testCountMutants,
 	}
 	for store, promises := range storetest.Promises() {
 		mutants := maps.Clone(stores[store])
@@ -147,6 +147,7 @@ var circuitMutants = map[string]mutant{
 			return next, ok, err
 		}
 	}),
+	"the state of an item can be read alone": before("Read EndpointHealth", func(m *Model) { clear(m.Circuits) }),
 	"times are kept to the millisecond": likeCircuits(func(c *circuitsLike, _ *Model) {
 		c.store = func(ctx context.Context, was, next circuit.Item) (circuit.Item, bool, error) {
 			_, ok, err := c.Circuits.Store(ctx, was, next)

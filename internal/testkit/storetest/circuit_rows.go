@@ -22,6 +22,7 @@ type Circuits interface {
 	Clear(ctx context.Context, i circuit.Item) (applied bool, err error)
 	Remove(ctx context.Context, i circuit.Item) (applied bool, err error)
 	Get(ctx context.Context, endpointID string) (circuit.Item, error)
+	State(ctx context.Context, endpointID string) (circuit.State, error)
 	All(ctx context.Context) (items []circuit.Item, slow map[string]time.Time, err error)
 	Trouble(ctx context.Context, limit int, cursor string) (keys []dynamo.EndpointKey, next string, err error)
 	Slow(ctx context.Context, limit int) (slow map[string]time.Time, more bool, err error)

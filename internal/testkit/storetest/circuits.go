@@ -31,6 +31,17 @@ var circuitPromises = []Promise{
 			t.Errorf("emptied (-want +got)\n%s", diff)
 		}
 	}},
+	{"the state of an item can be read alone", func(t testing.TB, b Backend) {
+		hold(t, b, "webhook_2", at.Add(time.Hour))
+		store(t, b, circuit.Item{}, Circuit("webhook_1", 7))
+		for endpointID, want := range map[string]circuit.State{
+			"webhook_1": circuit.Recovering, "webhook_2": circuit.None, "webhook_3": circuit.None,
+		} {
+			if got, err := b.Circuits.State(t.Context(), endpointID); err != nil || got != want {
+				t.Errorf("%s is %q, %v, want %q", endpointID, got, err, want)
+			}
+		}
+	}},
 	{"times are kept to the millisecond", func(t testing.TB, b Backend) {
 		fine := Circuit("webhook_1", 7)
 		fine.Since, fine.Last.At = at.Add(999*time.Microsecond), at.Add(time.Microsecond)

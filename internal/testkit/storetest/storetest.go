@@ -26,6 +26,7 @@ type Backend struct {
 	Rates       Rates
 	Backlog     Backlog
 	Deliveries  Deliveries
+	TestCounts  TestCounts
 	DeadLetters DeadLetters
 	Jobs        Jobs
 	APIKeys     APIKeys
@@ -59,6 +60,7 @@ func Promises() map[string][]Promise {
 		"Circuits": circuitPromises, "Slow": slowPromises, "Rates": ratePromises, "Backlog": backlogPromises,
 		"Deliveries": deliveryPromises, "DeadLetters": letterPromises, "Jobs": jobPromises, "ApiKeys": keyPromises,
 		"Endpoints": endpointPromises, "Marks": markPromises, "Reader": readerPromises,
+		"TestCounts": testCountPromises,
 	}
 }
 

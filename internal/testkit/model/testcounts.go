@@ -1,0 +1,32 @@
+package model
+
+import (
+	"context"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/dynamo"
+)
+
+// TestCounts returns the store as the process calls it.
+func (p *Process) TestCounts() TestCounts { return TestCounts{p} }
+
+// TestCounts counts tests in the table Deliveries as one process calls it (dynamo.TestCounts).
+type TestCounts struct{ *Process }
+
+// countedMinute is an endpoint in a minute.
+type countedMinute struct {
+	endpointID string
+	minute     time.Time
+}
+
+// CountTest counts a test, unless its minute has had the most.
+func (s TestCounts) CountTest(ctx context.Context, key dynamo.EndpointKey, most int, now time.Time) (bool, error) {
+	return asked(ctx, s.Process, writeDeliveries, key.EndpointID, func() bool {
+		row := countedMinute{key.EndpointID, now.Truncate(time.Minute).UTC()}
+		if s.model.tests[row] >= most {
+			return false
+		}
+		s.model.tests[row]++
+		return true
+	})
+}

@@ -1,0 +1,79 @@
+package storetest
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/dynamo"
+)
+
+// TestCounts is the store of the numbers of tests.
+type TestCounts interface {
+	CountTest(ctx context.Context, key dynamo.EndpointKey, most int, now time.Time) (counted bool, err error)
+}
+
+// counted asks for so many tests at a moment, and returns how many of them the store has allowed.
+func counted(t testing.TB, b Backend, of dynamo.EndpointKey, asked int, now time.Time) (allowed int) {
+	t.Helper()
+	for range asked {
+		ok, err := b.TestCounts.CountTest(t.Context(), of, 5, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok {
+			allowed++
+		}
+	}
+	return allowed
+}
+
+var testCountPromises = []Promise{
+	{"a minute takes so many tests of an endpoint, and no more", func(t testing.TB, b Backend) {
+		minute := at.Truncate(time.Minute)
+		for _, step := range []struct {
+			of          string
+			asked, want int
+			now         time.Time
+		}{
+			{"webhook_1", 3, 3, minute}, {"webhook_1", 4, 2, minute.Add(time.Minute - 1)}, {"webhook_2", 6, 5, minute},
+			{"webhook_1", 7, 5, minute.Add(time.Minute)}, {"webhook_1", 1, 0, minute}, // a late process has a slow clock
+			{"webhook_1", 2, 2, minute.Add(time.Hour)},
+		} {
+			if got := counted(t, b, key(step.of), step.asked, step.now); got != step.want {
+				t.Errorf("%s at %s: %d of %d, want %d", step.of, step.now, got, step.asked, step.want)
+			}
+		}
+	}},
+	{"tests at one moment are all counted", func(t testing.TB, b Backend) {
+		var all sync.WaitGroup
+		var allowed, failed atomic.Int64
+		for range 12 {
+			all.Go(func() {
+				ok, err := b.TestCounts.CountTest(t.Context(), key("webhook_1"), 5, at)
+				if err != nil {
+					failed.Add(1)
+				}
+				if ok {
+					allowed.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if allowed.Load() != 5 || failed.Load() > 0 {
+			t.Errorf("%d are allowed, %d failed", allowed.Load(), failed.Load())
+		}
+	}},
+	{"a test counts although its answer was lost", func(t testing.TB, b Backend) {
+		b.Unheard(func() {
+			if _, err := b.TestCounts.CountTest(t.Context(), key("webhook_1"), 5, at); err == nil {
+				t.Error("the caller of a write whose answers were lost heard nothing of it")
+			}
+		})
+		if got := counted(t, b, key("webhook_1"), 5, at); got > 4 {
+			t.Errorf("%d more are allowed", got)
+		}
+	}},
+}
