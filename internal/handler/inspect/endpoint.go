@@ -35,7 +35,8 @@ type Endpoint struct {
 	PreviousSecretUntil time.Time `json:"previous_secret_until"`
 
 	// An operator has paused all endpoints of the tenant.
-	TenantPaused bool    `json:"tenant_paused"`
+	TenantPaused bool `json:"tenant_paused"`
+	Limits       `json:",embed"`
 	Health       Health  `json:"health"`
 	Waiting      Waiting `json:"waiting"`
 }
@@ -78,8 +79,8 @@ func (v endpointView) show(ctx context.Context, call *operator.Call, req endpoin
 		Status: e.Status, Events: e.Events,
 		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, DeletedAt: e.DeletedAt,
 		SecretRotatedAt: e.SecretRotatedAt, PreviousSecretUntil: ahead(e.PreviousUntil, call.Now),
-		TenantPaused: found.Tenant.Paused(),
-		Health:       v.health.show(found, waiting), Waiting: v.health.waiting(waiting),
+		TenantPaused: found.Tenant.Paused(), Limits: limitsOf(e),
+		Health: v.health.show(found, waiting), Waiting: v.health.waiting(waiting),
 	}, nil
 }
 

@@ -21,6 +21,7 @@ type ListedEndpoint struct {
 
 	// An operator has paused all endpoints of the tenant.
 	TenantPaused bool `json:"tenant_paused"`
+	Limits       `json:",embed"`
 	Health       `json:",embed"`
 	Waiting      Waiting `json:"waiting"`
 }
@@ -160,6 +161,7 @@ func (l endpointList) show(ctx context.Context, found []operator.Found) ([]Liste
 		shown[n] = ListedEndpoint{
 			TenantID: f.Endpoint.TenantID, EndpointID: f.Endpoint.ID, Host: f.Endpoint.Host(),
 			Description: f.Endpoint.Description, TenantPaused: f.Tenant.Paused(),
+			Limits: limitsOf(f.Endpoint),
 			Health: l.health.show(f, waiting[f.Endpoint.ID]), Waiting: l.health.waiting(waiting[f.Endpoint.ID]),
 		}
 	}
