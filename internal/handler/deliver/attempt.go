@@ -73,6 +73,9 @@ func (h *Handler) attempt(ctx context.Context, posts []candidate) []end {
 	return ends
 }
 
+// attemptOne waits for a slot of the endpoint, opens its secrets, and makes the attempt. A delivery that gets no slot
+// before the deadline is not attempted, and neither is a first attempt to an endpoint that hangs: it would keep the
+// batch for another timeout, so it goes to RetryQueue, where attempts to that endpoint are fewer.
 func (h *Handler) attemptOne(ctx context.Context, s candidate, l *limit, used *usage) (end, error) {
 	select {
 	case l.slots <- struct{}{}:

@@ -20,6 +20,8 @@ func (h *Handler) record(ctx context.Context, ends []end) {
 	h.recordCircuits(ctx, ends)
 }
 
+// recordStates writes the state of each delivery, the acknowledged ones in one call. The states are for operators, and
+// the queues have the truth, so it gives up early and answers with no error.
 func (h *Handler) recordStates(ctx context.Context, ends []end) {
 	now := h.Now()
 	acknowledged := make([]delivery.Record, 0, len(ends))
@@ -49,6 +51,8 @@ func (h *Handler) recordStates(ctx context.Context, ends []end) {
 	}
 }
 
+// state is the delivery's record after this batch. A record of a delivery that waits has no next attempt where a
+// visibility timeout, which only SQS knows, or the endpoint decides when it comes.
 func (e end) state(now time.Time) delivery.Record {
 	name, _ := e.message.EventType() // checked when it was decoded
 	r := delivery.Record{

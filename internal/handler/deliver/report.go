@@ -31,6 +31,8 @@ func (h *Handler) report(ctx context.Context, ends []end, bad []unreadable, bega
 	}
 }
 
+// reportUnreadable writes the line of a record that no version of this function has written, or that was cut. Its body
+// stays out of the log: the dead letter has it, sealed.
 func (h *Handler) reportUnreadable(ctx context.Context, u unreadable) {
 	const outcome, reason = "unreadable", string(delivery.ReasonUnreadable)
 	h.Output.Log.ErrorContext(ctx, "no attempt",
@@ -40,6 +42,7 @@ func (h *Handler) reportUnreadable(ctx context.Context, u unreadable) {
 	h.Output.Metrics.Share("Faults", 1, 1)
 }
 
+// reportStateLost says that operators will not see the state of a delivery until its next change.
 func (h *Handler) reportStateLost(ctx context.Context, err error) {
 	h.Output.Log.ErrorContext(ctx, "delivery state not written",
 		slog.String(telemetry.KeyFault, "internal"), telemetry.Cause(err))
@@ -47,12 +50,14 @@ func (h *Handler) reportStateLost(ctx context.Context, err error) {
 	h.Output.Metrics.Count("ResultsLost", 1)
 }
 
+// reportCircuitLost says that an endpoint's circuit opens or closes a batch later than it should.
 func (h *Handler) reportCircuitLost(ctx context.Context, key dynamo.EndpointKey, err error) {
 	h.Output.Log.WarnContext(ctx, "circuit not written", slog.String(telemetry.KeyTenant, key.TenantID),
 		slog.String(telemetry.KeyEndpoint, key.EndpointID), telemetry.Cause(err))
 	h.Output.Metrics.Count("CircuitWritesLost", 1)
 }
 
+// reportPreviousLost says that receivers with the secret before the rotation cannot verify the delivery.
 func (h *Handler) reportPreviousLost(ctx context.Context, key dynamo.EndpointKey, err error) {
 	h.Output.Log.ErrorContext(ctx, "previous secret not opened", slog.String(telemetry.KeyTenant, key.TenantID),
 		slog.String(telemetry.KeyEndpoint, key.EndpointID), slog.String(telemetry.KeyFault, "internal"), telemetry.Cause(err))
@@ -100,6 +105,8 @@ func (h *Handler) reportRecord(ctx context.Context, e end, duplicate bool) {
 	h.Output.Log.LogAttrs(ctx, level, line, e.attrs(duplicate, blame)...)
 }
 
+// attrs are the fields of a record's line. The receiver appears as its host only, since a path or a query may hold a
+// secret.
 func (e end) attrs(duplicate bool, blame string) []slog.Attr {
 	attrs := []slog.Attr{
 		slog.String(telemetry.KeyTenant, e.message.TenantID), slog.String(telemetry.KeyEndpoint, e.message.EndpointID),

@@ -21,6 +21,7 @@ type task struct {
 	sentAt   time.Time // to its queue
 }
 
+// key names the endpoint of the delivery, and with it everything that is read before an attempt.
 func (t task) key() dynamo.EndpointKey {
 	return dynamo.EndpointKey{TenantID: t.message.TenantID, EndpointID: t.message.EndpointID}
 }
