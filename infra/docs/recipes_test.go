@@ -54,16 +54,18 @@ func TestEveryActionIsInARequestOfTheReference(t *testing.T) {
 	shown := map[string]bool{}
 	acts := map[bulk.Act]bool{}
 	for _, group := range runbook.Groups(readFile(t, "infra/docs/operator-api.md")) {
-		function, _, _ := strings.Cut(group.Function, ":")
-		for _, request := range group.Requests {
-			var r struct {
-				Action string
-				Act    bulk.Act
+		for _, part := range group.Parts {
+			function, _, _ := strings.Cut(part.Function, ":")
+			for _, request := range part.Requests {
+				var r struct {
+					Action string
+					Act    bulk.Act
+				}
+				if err := json.Unmarshal([]byte(request), &r); err != nil {
+					t.Fatalf("%s: %v", request, err)
+				}
+				shown[function+" "+r.Action], acts[r.Act] = true, true
 			}
-			if err := json.Unmarshal([]byte(request), &r); err != nil {
-				t.Fatalf("%s: %v", request, err)
-			}
-			shown[function+" "+r.Action], acts[r.Act] = true, true
 		}
 	}
 	for _, f := range []*operator.Function{

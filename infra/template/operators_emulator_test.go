@@ -222,8 +222,8 @@ func (s *stage) people() map[string]lambda.Handler {
 	}
 }
 
-// operate makes the requests of operator-api.md with ids that exist. Ids of jobs and cursors are made up, and
-// may be refused.
+// operate makes the requests of operator-api.md with ids that exist, and compares the answers with those that the page
+// shows. Cursors are made up, and may be refused.
 func (s *stage) operate() {
 	s.t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "infra/docs/operator-api.md"))
@@ -239,20 +239,64 @@ func (s *stage) operate() {
 	names := strings.NewReplacer("webhook_…", "webhook_good", "01…", fmt.Sprint(key),
 		"msg_…", fmt.Sprint(shown["data"].([]any)[0].(object)["delivery_id"]), `,"msg_…"`, "",
 		`"message_ids":["…","…"]`, `"message_ids":[`+strings.Join(events, ",")+`]`)
-	asked := 0
-	for _, group := range runbook.Groups(string(text)) {
-		for _, request := range group.Requests {
-			answer := s.ask(functions[group.Function], names.Replace(request))
+	asked, answered, started := 0, 0, "job_…"
+	for _, part := range parts(string(text)) {
+		for n, request := range part.Requests {
+			answer := s.ask(functions[part.Function], strings.ReplaceAll(names.Replace(request), "job_…", started))
 			refused, _ := answer["error"].(object)
-			if !slices.Contains([]any{nil, "not_found", "invalid_cursor"}, refused["code"]) {
+			if !slices.Contains([]any{nil, "invalid_cursor"}, refused["code"]) {
 				s.t.Errorf("%s: %v", request, refused)
+			}
+			if n == 0 && part.Answer != "" {
+				var shown object
+				decode(s.t, []byte(part.Answer), &shown)
+				for _, member := range unanswered(shown, answer) {
+					s.t.Errorf("%s: operator-api.md shows the member %s, which the answer has not", request, member)
+				}
+				answered++
+			}
+			if job, ok := answer["job"].(object); ok {
+				started = job["job_id"].(string)
 			}
 			asked++
 		}
 	}
-	if asked < 35 {
-		s.t.Fatalf("operator-api.md has %d requests", asked)
+	if asked < 35 || answered < 20 {
+		s.t.Fatalf("operator-api.md has %d requests and %d answers", asked, answered)
 	}
+}
+
+// parts are the parts of all groups of a page.
+func parts(page string) (all []runbook.Part) {
+	for _, group := range runbook.Groups(page) {
+		all = append(all, group.Parts...)
+	}
+	return all
+}
+
+// unanswered are the members that a page shows of an answer and that the answer has not. Of an empty list and of null
+// it can tell nothing. The names below some members are data: states, reasons, headers.
+func unanswered(shown, answer any) (missing []string) {
+	switch shown := shown.(type) {
+	case object:
+		answer, ok := answer.(object)
+		for name, value := range shown {
+			got, has := answer[name]
+			switch {
+			case ok && !has:
+				missing = append(missing, name)
+			case !slices.Contains([]string{"counts", "failed", "headers", "refused", "states"}, name):
+				for _, deeper := range unanswered(value, got) {
+					missing = append(missing, name+"."+deeper)
+				}
+			}
+		}
+	case []any:
+		if answer, ok := answer.([]any); ok && len(shown) > 0 && len(answer) > 0 {
+			return unanswered(shown[0], answer[0])
+		}
+	}
+	return missing
 }
 
 // workJobs has release wake replay for jobs, replay work them off, and inspect show one. The page's jobs go first:

@@ -1,5 +1,5 @@
-// Package runbook reads the operators' pages: the commands that they show, and the requests that these make. Tests play
-// them.
+// Package runbook reads the operators' pages: the commands that they show, the requests that these make, and the
+// answers. Tests play them.
 package runbook
 
 import (
@@ -7,48 +7,60 @@ import (
 	"strings"
 )
 
-// Group is a block of commands, and the block of requests below it.
+// Group is a block of commands, and the blocks of requests below it.
 type Group struct {
-	Commands []string // without "herald"; none where a block of requests has none above
-	Function string   // of the requests, such as "replay:delete"
-	Requests []string // JSON; none where commands stand alone
+	Commands []string // without "herald"
+	Parts    []Part   // none where commands stand alone
+}
+
+// Part is a block of requests to one function.
+type Part struct {
+	Function string   // such as "replay:delete"
+	Requests []string // JSON
+	Answer   string   // to the first request, as JSON, where the page shows it
 }
 
 var (
 	// fence is a block of code and its language.
 	fence = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
 	// named is the name of a function above its requests.
-	named = regexp.MustCompile("\n`([a-z]+(?::[a-z]+)?)`:\n\n$")
+	named = regexp.MustCompile("(?:^|\n)`([a-z]+(?::[a-z]+)?)`:\n\n$")
 )
 
-// Groups returns what a page shows, in order.
+// Groups returns what a page shows, in order. Requests belong to the block of commands before them.
 func Groups(page string) []Group {
 	var all []Group
 	end := 0
 	for _, at := range fence.FindAllStringSubmatchIndex(page, -1) {
-		between, language := page[end:at[0]], page[at[2]:at[3]]
-		lines := strings.Split(strings.TrimSpace(page[at[4]:at[5]]), "\n")
+		between, language, code := page[end:at[0]], page[at[2]:at[3]], strings.TrimSpace(page[at[4]:at[5]])
 		end = at[1]
-		if name := named.FindStringSubmatch("\n" + between); name != nil && strings.HasPrefix(language, "json") {
-			last := len(all) - 1
-			if last < 0 || len(all[last].Requests) > 0 || strings.TrimSpace(between) != "`"+name[1]+"`:" {
-				all = append(all, Group{})
-				last++
-			}
-			all[last].Function, all[last].Requests = name[1], lines
-			continue
-		}
-		if commands := ofHerald(lines); language == "sh" && len(commands) > 0 {
+		name := named.FindStringSubmatch(between)
+		commands := ofHerald(code)
+		switch {
+		case language == "sh" && len(commands) > 0:
 			all = append(all, Group{Commands: commands})
+		case len(all) == 0 || !strings.HasPrefix(language, "json"):
+		case name != nil:
+			all[len(all)-1].Parts = append(all[len(all)-1].Parts,
+				Part{Function: name[1], Requests: strings.Split(code, "\n")})
+		case strings.HasSuffix(between, "\nAnswer:\n\n"):
+			all[len(all)-1].answer(code)
 		}
 	}
 	return all
 }
 
+// answer adds the answer to the latest part.
+func (g *Group) answer(code string) {
+	if last := len(g.Parts) - 1; last >= 0 {
+		g.Parts[last].Answer = code
+	}
+}
+
 // ofHerald are the lines of a script that call herald, without its name.
-func ofHerald(lines []string) []string {
+func ofHerald(script string) []string {
 	var found []string
-	for _, line := range lines {
+	for line := range strings.SplitSeq(script, "\n") {
 		if command, ok := strings.CutPrefix(line, "herald "); ok {
 			found = append(found, command)
 		}
