@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,7 +78,8 @@ func function() (*webhooks.Handler, *model.Model) {
 	m := model.New()
 	p, policy := m.Process("webhooks"), egress.Policy{}
 	return &webhooks.Handler{
-		Endpoints: p.Endpoints(), Secrets: sealing.Secrets(), Audit: p.Audit(), Now: time.Now, PerHost: 20,
+		Endpoints: p.Endpoints(), Secrets: sealing.Secrets(), Audit: p.Audit(),
+		Now: time.Now, Random: rand.Float64, PerHost: 20,
 		URLs: endpoint.URLPolicy{Addr: policy.Addr, Port: policy.Port}, Log: slog.New(slog.DiscardHandler),
 	}, m
 }

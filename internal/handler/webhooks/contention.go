@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -31,7 +30,7 @@ func (h *Handler) store(ctx context.Context, c *call, write func() error) error 
 			return err
 		}
 		err := write()
-		if !errors.Is(err, dynamo.ErrBusy) || !wait(ctx, try) {
+		if !errors.Is(err, dynamo.ErrBusy) || !h.wait(ctx, try) {
 			return err
 		}
 	}
@@ -57,8 +56,9 @@ func (h *Handler) pay(ctx context.Context, c *call) error {
 
 // wait waits before the next try, with jitter. It is false where the request has no time for another one. A whole wait
 // is drawn, from nothing on: requests that have met once spread out, and do not meet again.
-func wait(ctx context.Context, try int) bool {
-	jitter := rand.N(min(firstWait<<min(try-1, 8), longestWait)) //nolint:gosec // jitter
+func (h *Handler) wait(ctx context.Context, try int) bool {
+	longest := min(firstWait<<min(try-1, 8), longestWait)
+	jitter := time.Duration(h.Random() * float64(longest))
 	if end, bounded := ctx.Deadline(); bounded && time.Until(end) < jitter+lastTry {
 		return false
 	}

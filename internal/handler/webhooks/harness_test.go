@@ -96,6 +96,7 @@ func newRig(t testing.TB) *rig {
 			Marks: p.Endpoints(), Circuits: p.Circuits(), Counts: p.TestCounts(),
 			Deliveries: p.Sender(w.aws.DeliveryQueue), NewID: rand.Text,
 		},
+		Random: func() float64 { return 0.5 },
 		Budget: 1_000_000, PerHost: endpoint.MaxLive, Companions: delivery.CompanionsWebhook,
 	}
 	return w

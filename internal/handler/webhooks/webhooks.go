@@ -63,8 +63,9 @@ type Handler struct {
 	Audit     audit.Writer
 	Log       *slog.Logger
 	Now       func() time.Time
-	Budget    int // units that a key may spend in a minute
-	PerHost   int // live endpoints that a tenant may have at one host
+	Random    func() float64 // uniform in [0, 1), for the waits between tries to write
+	Budget    int            // units that a key may spend in a minute
+	PerHost   int            // live endpoints that a tenant may have at one host
 
 	Companions delivery.Companions // that deliveries have
 	Asymmetric bool                // new secrets come with a key pair, and public keys are shown
