@@ -278,8 +278,8 @@ func TestRun_goesOnBehindTenantsThatCannotBeRead(t *testing.T) {
 	})
 }
 
-// An endpoint with an unreadable row is asked for once by each shard of the index, however many items of a partition are
-// over. They are all in one partition here: a page of 25 may have none of another, and then asks for that one, too.
+// An endpoint with an unreadable row is asked for once by each shard of the index, however many items of a partition
+// are over. They are all in one partition here: a page of 25 may have none of another, and then asks for that one, too.
 func TestRun_leavesAnEndpointAloneThatCannotBeRead(t *testing.T) {
 	inAccount(t, func(a *account) {
 		a.held(hook, 2000, func(i *backlog.Item) { i.DueAt, i.Shard = time.Now(), 0 })
