@@ -4,7 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -77,7 +77,7 @@ func New(c Config) (*Handler, error) {
 		Audit:     audit.New(c.AWS, s.AuditLogGroup, "webhooks"),
 		Log:       c.Log,
 		Now:       time.Now,
-		Random:    rand.Float64,
+		Random:    mathrand.Float64,
 		Budget:    s.KeyRequestsPerMinute,
 		PerHost:   s.MaxEndpointsPerHost,
 
