@@ -2,10 +2,10 @@
 
 moto counts a queue several times for every message received, sent or deleted, which makes it quadratic, and its
 stores take no locks, so that two requests at once can lose a message or both pass a conditional write. This launcher
-keeps moto's behaviour and answers and changes six things: the Approximate... attributes are computed only when they
+keeps moto's behaviour and answers and changes seven things: the Approximate... attributes are computed only when they
 are asked for, a message is found by its receipt handle instead of by search, requests that change the same queue, or
 the same service other than SQS, run one after another, those whose sender has hung up meanwhile not at all, a query
-does not sort its whole table first, and connections and what every request looks up are kept. What else takes time for
+does not sort its whole table first, messages that are sent together keep their traces, and connections and what every request looks up are kept. What else takes time for
 nothing is left out, since the CPU of these requests is most of that of all tests.
 
 It takes a free port of loopback and prints one line, "listening on URL", once it accepts connections. It ends when
@@ -28,6 +28,7 @@ from typing import Any
 os.environ["MOTO_ALLOW_NONEXISTENT_REGION"] = "true"  # read when moto is imported: the local stack's is "local"
 sys.path.pop(0)  # the folder of this file, which would be taken for the package of the same name
 
+from flask import request
 from moto.core import responses
 from moto.core.serialize import ResponseSerializer
 from moto.core.utils import unix_time, unix_time_millis
@@ -47,6 +48,7 @@ every_attribute = models.Queue.BASE_ATTRIBUTES
 get_attributes = models.SQSBackend.get_queue_attributes
 append_message = models.Queue.add_message
 change_visibility = models.SQSBackend.change_message_visibility
+send_batch = models.SQSBackend.send_message_batch
 create_key = KmsBackend.create_key
 make_key_pair = kms.generate_private_key
 query_table = Table.query
@@ -122,6 +124,20 @@ def receive_message(
 def add_message(self: models.Queue, message: models.Message) -> None:
     with self._messages_lock:
         append_message(self, message)
+
+
+def send_message_batch(
+    self: models.SQSBackend, queue_name: str, entries: dict[str, dict[str, Any]]
+) -> tuple[list[models.Message], list[dict[str, Any]]]:
+    """Keeps the trace of each message, and gives the call's to those that have none. moto keeps it of single ones."""
+    call = request.headers.get("X-Amzn-Trace-Id")
+    stamp = {"AWSTraceHeader": {"DataType": "String", "StringValue": call}} if call else {}
+    own = {entry["Id"]: entry.get("MessageSystemAttributes") for entry in entries.values()}
+    with self.get_queue(queue_name)._messages_lock:
+        messages, failed = send_batch(self, queue_name, entries)
+        for message in messages:
+            message.system_attributes = own[message.user_id] or stamp
+    return messages, failed
 
 
 def delete_message(self: models.Queue, receipt_handle: str) -> None:
@@ -273,6 +289,7 @@ def patch() -> None:
     models.Queue.add_message = add_message
     models.Queue.delete_message = delete_message
     models.SQSBackend.get_queue_attributes = get_queue_attributes
+    models.SQSBackend.send_message_batch = send_message_batch
     models.SQSBackend.receive_message = receive_message
     models.SQSBackend.change_message_visibility = change_message_visibility
     KmsBackend.create_key = create_key_of_template

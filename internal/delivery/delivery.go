@@ -13,6 +13,8 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 // Ref identifies a delivery and its owner, in every message and record of it.
@@ -32,6 +34,9 @@ type Message struct {
 	Attempts int    // places of the schedule used before this message was sent
 	Life     Life   // zero in the first message of a life
 	Body     []byte // {"type":…,"data":…}
+
+	// Trace is the publisher's. It decides nothing, and a delivery without one is complete.
+	Trace trace.Context
 }
 
 var idEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)

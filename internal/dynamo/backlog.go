@@ -13,6 +13,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/parallel"
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 // Backlog keeps the deliveries with long waits. A stored item stays until Delete is called with its key. No other write
@@ -83,6 +84,7 @@ type backlogRow struct {
 	Held       bool      `dynamodbav:"held"`
 	OccurredAt time.Time `dynamodbav:"occurred_at,omitempty"`
 	NotBefore  time.Time `dynamodbav:"not_before,omitempty"`
+	Trace      string    `dynamodbav:"trace,omitempty"` // as a message has it
 }
 
 // shardName is the partition of a shard. of is the name of an endpoint or of a list.
@@ -108,7 +110,7 @@ func backlogRowOf(i backlog.Item) backlogRow {
 		TenantID: i.Message.TenantID, EventID: i.Message.EventID,
 		Attempts: i.Message.Attempts, Life: i.Message.Life.Encode(), Body: i.Message.Body,
 		StoredAt: i.StoredAt, DueAt: i.DueAt, DueShard: strconv.Itoa(i.DueShard()), Held: i.Held,
-		OccurredAt: i.Message.OccurredAt, NotBefore: i.NotBefore,
+		OccurredAt: i.Message.OccurredAt, NotBefore: i.NotBefore, Trace: i.Message.Trace.XRay(),
 	}
 }
 
@@ -136,8 +138,10 @@ func backlogItemOf(item attributes) (backlog.Item, error) {
 	ref.EventID = row.EventID
 	ref.OccurredAt = row.OccurredAt
 	return backlog.Item{
-		Key:      key,
-		Message:  delivery.Message{Ref: ref, Attempts: row.Attempts, Life: life, Body: row.Body},
+		Key: key,
+		Message: delivery.Message{
+			Ref: ref, Attempts: row.Attempts, Life: life, Body: row.Body, Trace: trace.ParseXRay(row.Trace),
+		},
 		StoredAt: row.StoredAt, DueAt: row.DueAt, Held: row.Held, NotBefore: row.NotBefore,
 	}, nil
 }

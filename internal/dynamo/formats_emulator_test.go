@@ -23,6 +23,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 var writeFormats = flag.Bool("update", false, "write the formats that are not in testdata/formats yet")
@@ -89,6 +90,13 @@ var (
 		StoredAt: at.Add(time.Second), DueAt: at.Add(168 * time.Hour), Held: true, NotBefore: at.Add(time.Minute),
 	}
 )
+
+// wantTraced has a trace, in the form of X-Ray.
+var wantTraced = func() backlog.Item {
+	i := wantWaiting
+	i.Message.Trace = trace.ParseTraceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+	return i
+}()
 
 // wantLetter died in its third life for the first time. Its seals have a corpus of their own.
 var wantLetter = deadletter.Record{
@@ -177,21 +185,26 @@ func formats() map[string]format {
 			func(s rig) { bury(s.t, s.letters, wantLetter) },
 			func(s rig) any { return getLetter(s.t, s.letters, wantLetter.DeliveryID) }, wantLetter,
 		},
-		"backlog": {
-			ofBacklog, keyOf("endpoint_shard", shardID, "position", positionID),
-			func(s rig) {
-				if errs := s.backlog.Put(s.t.Context(), []backlog.Item{wantWaiting}); errs[0] != nil {
-					s.t.Fatal(errs[0])
-				}
-			},
-			func(s rig) any {
-				page, err := s.backlog.BatchGet(s.t.Context(), []backlog.Key{wantWaiting.Key})
-				if err != nil || len(page.Items) != 1 {
-					s.t.Fatal(page, err)
-				}
-				return page.Items[0]
-			}, wantWaiting,
+		"backlog": waits(wantWaiting), "backlog-traced": waits(wantTraced),
+	}
+}
+
+// waits is the format of an item of Backlog.
+func waits(want backlog.Item) format {
+	return format{
+		ofBacklog, keyOf("endpoint_shard", shardID, "position", positionID),
+		func(s rig) {
+			if errs := s.backlog.Put(s.t.Context(), []backlog.Item{want}); errs[0] != nil {
+				s.t.Fatal(errs[0])
+			}
 		},
+		func(s rig) any {
+			page, err := s.backlog.BatchGet(s.t.Context(), []backlog.Key{want.Key})
+			if err != nil || len(page.Items) != 1 {
+				s.t.Fatal(page, err)
+			}
+			return page.Items[0]
+		}, want,
 	}
 }
 

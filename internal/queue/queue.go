@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -17,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 // The message attributes of a delivery message (infra/docs/design.md, "Delivery message").
@@ -34,6 +36,16 @@ const (
 
 	version = "1"
 )
+
+// traced ends the text of the life where the message has its publisher's trace. Without it the trace is that of the
+// invocation which sent the message: in Lambda, SQS gives it to every message of a call that has none.
+const traced = ",traced"
+
+// systemTrace is the one system attribute that a sender may set. SQS counts it neither among the ten nor in the size.
+const systemTrace = string(types.MessageSystemAttributeNameAWSTraceHeader)
+
+// attrTraceparent is the message attribute of an event with its publisher's trace.
+const attrTraceparent = "traceparent"
 
 // ErrUnreadable is wrapped by every error of Decode.
 var ErrUnreadable = errors.New("unreadable delivery message")
@@ -55,7 +67,10 @@ func Attributes(m delivery.Message) map[string]types.MessageAttributeValue {
 	if m.Attempts > 0 {
 		a[attrAttempts] = text(strconv.Itoa(m.Attempts))
 	}
-	if m.Life != (delivery.Life{}) {
+	switch {
+	case !m.Trace.IsZero():
+		a[attrLife] = text(m.Life.Encode() + traced)
+	case m.Life != (delivery.Life{}):
 		a[attrLife] = text(m.Life.Encode())
 	}
 	return a
@@ -91,7 +106,7 @@ func Decode(r events.SQSMessage) (delivery.Message, error) {
 		m.Attempts = d.number(attrAttempts)
 	}
 	if d.has(attrLife) {
-		m.Life = d.life()
+		m.Life, m.Trace = d.life()
 	}
 	if d.err != nil {
 		return delivery.Message{}, d.err
@@ -149,13 +164,27 @@ func (d *decoder) time(name string) time.Time {
 	return t
 }
 
-// life reads the attribute that holds all later additions to the format.
-func (d *decoder) life() delivery.Life {
-	l, err := delivery.DecodeLife(d.text(attrLife))
+// life reads the attribute that holds all later additions to the format, and the trace if it says that there is one.
+func (d *decoder) life() (delivery.Life, trace.Context) {
+	text, hasTrace := strings.CutSuffix(d.text(attrLife), traced)
+	l, err := delivery.DecodeLife(text)
 	if err != nil {
 		d.fail(attrLife, err.Error())
 	}
-	return l
+	if !hasTrace {
+		return l, trace.Context{}
+	}
+	return l, trace.ParseXRay(d.record.Attributes[systemTrace])
+}
+
+// TraceOf is the trace of an event that its publisher sent, as Lambda hands it over.
+func TraceOf(r events.SQSMessage) trace.Context {
+	return trace.Of(aws.ToString(r.MessageAttributes[attrTraceparent].StringValue), r.Attributes[systemTrace])
+}
+
+// TraceIn is TraceOf for a message as the SQS client receives it.
+func TraceIn(m types.Message) trace.Context {
+	return trace.Of(aws.ToString(m.MessageAttributes[attrTraceparent].StringValue), m.Attributes[systemTrace])
 }
 
 // Receive is SQS's account of a message that was received.

@@ -6,10 +6,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/smithy-go/middleware"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 // BatchSender is the part of the SQS client that Sender calls.
@@ -22,6 +25,10 @@ type BatchSender interface {
 type Sender struct {
 	Client BatchSender
 	URL    string
+
+	// Events says that the messages are events. A trace of theirs is always the publisher's, so none is sent of the
+	// invocation. Deliveries tell the two apart, and Lambda counts a chain by its own.
+	Events bool
 }
 
 // Outgoing is one message to send.
@@ -33,6 +40,9 @@ type Outgoing struct {
 
 	Attributes map[string]types.MessageAttributeValue
 
+	// Trace is the message's alone, whatever is sent with it.
+	Trace trace.Context
+
 	// Delay is at most 900 s, and is rounded up to whole seconds.
 	Delay time.Duration
 }
@@ -40,7 +50,7 @@ type Outgoing struct {
 // Of makes a delivery message ready to send after delay. Its group is its tenant: to
 // fair queues, the failing endpoints of one tenant are one noisy neighbour and not many quiet ones.
 func Of(m delivery.Message, delay time.Duration) Outgoing {
-	return Outgoing{Body: string(m.Body), Group: m.TenantID, Attributes: Attributes(m), Delay: delay}
+	return Outgoing{Body: string(m.Body), Group: m.TenantID, Attributes: Attributes(m), Trace: m.Trace, Delay: delay}
 }
 
 // ToRetry makes a delivery message ready to be sent to RetryQueue or SlowQueue after delay. It gives no
@@ -82,8 +92,18 @@ func (s Sender) sendBatch(ctx context.Context, messages []Outgoing) (answers, er
 		if m.Group != "" {
 			entries[i].MessageGroupId = aws.String(m.Group)
 		}
+		if header := m.Trace.XRay(); header != "" {
+			entries[i].MessageSystemAttributes = map[string]types.MessageSystemAttributeValue{
+				systemTrace: {DataType: aws.String("String"), StringValue: aws.String(header)},
+			}
+		}
 	}
-	out, err := s.Client.SendMessageBatch(ctx, &sqs.SendMessageBatchInput{QueueUrl: aws.String(s.URL), Entries: entries})
+	in := &sqs.SendMessageBatchInput{QueueUrl: aws.String(s.URL), Entries: entries}
+	var options []func(*sqs.Options)
+	if s.Events {
+		options = append(options, withoutTraceOfCall)
+	}
+	out, err := s.Client.SendMessageBatch(ctx, in, options...)
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +113,19 @@ func (s Sender) sendBatch(ctx context.Context, messages []Outgoing) (answers, er
 	}
 	answered.fail(out.Failed)
 	return answered, nil
+}
+
+// withoutTraceOfCall leaves out the header that the SDK sends in Lambda, with the trace of the invocation. SQS gives it
+// to each message of the call that has no trace: up to ten tenants' events would be of one.
+func withoutTraceOfCall(o *sqs.Options) {
+	o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+		id := (&awsmiddleware.RecursionDetection{}).ID()
+		if _, found := stack.Build.Get(id); !found {
+			return nil
+		}
+		_, err := stack.Build.Remove(id)
+		return err
+	})
 }
 
 // size counts as SQS does: body, and names, types and values of the attributes.

@@ -23,6 +23,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 // reasonNotProcessed is the reason of an event that carries none: it reached the queue by
@@ -49,7 +50,7 @@ func Message(e Event) queue.Outgoing {
 	} {
 		attributes[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(value)}
 	}
-	return queue.Outgoing{Body: e.Body, Attributes: attributes}
+	return queue.Outgoing{Body: e.Body, Attributes: attributes, Trace: e.Trace}
 }
 
 // Event is one message of the queue.
@@ -59,6 +60,7 @@ type Event struct {
 	Reason    string
 	Body      string
 	SentAt    time.Time // to this queue; of a redriven message, to EventsQueue
+	Trace     trace.Context
 	receipt   string
 }
 
@@ -103,6 +105,7 @@ func (q Queue) Receive(ctx context.Context, most int, hidden time.Duration) ([]E
 		MessageAttributeNames: []string{"All"},
 		MessageSystemAttributeNames: []types.MessageSystemAttributeName{
 			types.MessageSystemAttributeNameSentTimestamp, types.MessageSystemAttributeNameDeadLetterQueueSourceArn,
+			types.MessageSystemAttributeNameAWSTraceHeader,
 		},
 	})
 	if err != nil {
@@ -128,6 +131,7 @@ func eventOf(m types.Message) Event {
 		EventID:   text(attributeEventID),
 		Reason:    cmp.Or(text(attributeReason), reasonNotProcessed),
 		Body:      aws.ToString(m.Body),
+		Trace:     queue.TraceIn(m),
 		receipt:   aws.ToString(m.ReceiptHandle),
 	}
 	if e.EventID == "" {

@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/job"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 var errAWS = errors.New("AccessDenied")
@@ -123,6 +125,32 @@ func TestMessage_isReceivedAsTheEventThatItKeeps(t *testing.T) {
 	}
 }
 
+// Both events that fanout refused and those that SQS moved keep the trace, also where a later publish sends them.
+func TestQueue_Receive_readsTheTraceOfEitherKindOfEvent(t *testing.T) {
+	const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	want := trace.ParseTraceparent(traceparent)
+	sent := Message(Event{MessageID: "m", EventID: "e", Reason: "no tenant", Body: "{", Trace: want})
+	if sent.Trace != want || len(sent.Attributes) != 3 {
+		t.Errorf("sent with %+v and %d attributes", sent.Trace, len(sent.Attributes))
+	}
+	for name, m := range map[string]types.Message{
+		"refused": {MessageAttributes: sent.Attributes, Attributes: sqsevent.Traced(sent.Trace)},
+		"moved": {
+			Attributes:        map[string]string{"DeadLetterQueueSourceArn": "EventsQueue"},
+			MessageAttributes: map[string]types.MessageAttributeValue{"traceparent": attribute(traceparent)},
+		},
+		"moved, of X-Ray": {
+			Attributes: map[string]string{"DeadLetterQueueSourceArn": "EventsQueue", "AWSTraceHeader": want.XRay()},
+		},
+	} {
+		m.Body = aws.String("{")
+		got, err := Queue{Client: &fakeSQS{messages: []types.Message{m}}}.Receive(t.Context(), 1, Briefly)
+		if err != nil || len(got) != 1 || got[0].Trace != want {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
 func TestQueue_Receive_hidesForTheGivenTimeAndAsksAllServers(t *testing.T) {
 	for most, want := range map[int]struct {
 		hidden          time.Duration
@@ -134,9 +162,11 @@ func TestQueue_Receive_hidesForTheGivenTimeAndAsksAllServers(t *testing.T) {
 		}
 		asked := &sqs.ReceiveMessageInput{
 			QueueUrl: aws.String("queue"), MaxNumberOfMessages: want.number, VisibilityTimeout: want.seconds,
-			WaitTimeSeconds:             1,
-			MessageAttributeNames:       []string{"All"},
-			MessageSystemAttributeNames: []types.MessageSystemAttributeName{"SentTimestamp", "DeadLetterQueueSourceArn"},
+			WaitTimeSeconds:       1,
+			MessageAttributeNames: []string{"All"},
+			MessageSystemAttributeNames: []types.MessageSystemAttributeName{
+				"SentTimestamp", "DeadLetterQueueSourceArn", "AWSTraceHeader",
+			},
 		}
 		if diff := cmp.Diff(asked, client.received, cmpopts.IgnoreUnexported(sqs.ReceiveMessageInput{})); diff != "" {
 			t.Errorf("asked for %d (-want +got):\n%s", most, diff)

@@ -13,6 +13,7 @@ const (
 	KeyEventType = "event_type"
 	KeyDelivery  = "delivery_id"
 	KeyMessage   = "message_id"
+	KeyTrace     = "trace_id" // as its publisher's traceparent has it; left out where there is none
 	KeyAttempt   = "attempt"
 	KeyReplay    = "replay"
 	KeyOutcome   = "outcome"

@@ -26,6 +26,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/rejected"
 	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 // Subscriptions reads a tenant's active endpoints, strongly consistent.
@@ -73,6 +74,7 @@ const tenantReads = 10
 type task struct {
 	record events.SQSMessage
 	event  event.Event
+	trace  trace.Context // of its publisher
 	bad    *event.Invalid
 
 	// sends is the number of deliveries of the event.
@@ -127,7 +129,7 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 
 // decode reads one message. A message that breaks the rules is bad; any other error would be an internal one.
 func decode(r events.SQSMessage) *task {
-	t := &task{record: r}
+	t := &task{record: r, trace: queue.TraceOf(r)}
 	var err error
 	t.event, err = event.Decode([]byte(r.Body), r.MessageId)
 	if err != nil && !errors.As(err, &t.bad) {
@@ -150,6 +152,7 @@ func (h *Handler) reject(ctx context.Context, tasks []*task) {
 		if t.bad != nil {
 			refused.add(t, rejected.Message(rejected.Event{
 				MessageID: t.record.MessageId, EventID: t.bad.EventID, Reason: t.bad.Error(), Body: t.record.Body,
+				Trace: t.trace,
 			}))
 		}
 	}
@@ -189,7 +192,9 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 				OccurredAt: t.event.OccurredAt,
 				CreatedAt:  cmp.Or(queue.ReceiveOf(t.record).SentAt, now),
 			}}
-			to.add(t, queue.Outgoing{Body: payload, Group: t.event.TenantID, Attributes: queue.Attributes(m)})
+			to.add(t, queue.Outgoing{
+				Body: payload, Group: t.event.TenantID, Attributes: queue.Attributes(m), Trace: t.trace,
+			})
 		}
 	}
 	fast.send(ctx, h.Deliveries)

@@ -58,7 +58,7 @@ func New(c Config) (*Handler, error) {
 		Allowance:     allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
 		Deliveries:    queue.Sender{Client: queues, URL: s.DeliveryQueueURL},
 		SlowQueue:     queue.Sender{Client: queues, URL: s.SlowQueueURL},
-		Rejected:      queue.Sender{Client: queues, URL: s.EventsDeadLetterQueueURL},
+		Rejected:      queue.Sender{Client: queues, URL: s.EventsDeadLetterQueueURL, Events: true},
 		Log:           c.Log,
 		Metrics:       c.Metrics,
 		MaxReceives:   s.EventsMaxReceiveCount,

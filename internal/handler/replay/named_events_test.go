@@ -9,12 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/rejected"
 	"github.com/herald-webhooks/herald/internal/testkit/model"
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 var inAnyOrder = cmpopts.SortSlices(func(a, b string) bool { return a < b })
@@ -23,16 +26,16 @@ var inAnyOrder = cmpopts.SortSlices(func(a, b string) bool { return a < b })
 func (a *account) left() (ids []string) {
 	a.Helper()
 	a.verdict = nil
-	queue := rejected.Queue{Client: a.Process("test").Polled(a.rejected)}
+	from := rejected.Queue{Client: a.Process("test").Polled(a.rejected)}
 	for {
-		events, err := queue.Receive(a.Context(), 10, rejected.Briefly)
+		received, err := from.Receive(a.Context(), 10, rejected.Briefly)
 		if err != nil {
 			a.Fatal(err)
 		}
-		if len(events) == 0 {
+		if len(received) == 0 {
 			return ids
 		}
-		for _, e := range events {
+		for _, e := range received {
 			ids = append(ids, e.MessageID)
 		}
 	}
@@ -124,12 +127,13 @@ func TestHandler_rejectedEvents_areAnsweredBeforeTheEndThoughDeletionsHang(t *te
 
 func TestHandler_rejectedEvents_publishesWithItsIDAndReturnsTheRest(t *testing.T) {
 	const named = `{"id":"evt_4","tenant_id":"acme","type":"user.created","data":{"userId":"user_1"}}`
+	published := trace.ParseTraceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 	inAccount(t, func(a *account) {
 		a.reject(
 			rejected.Event{MessageID: "1", EventID: "evt_1", Body: good},
 			rejected.Event{MessageID: "2", EventID: "evt_2", Body: "{}"},
 			rejected.Event{MessageID: "3", EventID: "evt_3", Body: good},
-			rejected.Event{MessageID: "4", EventID: "evt_4", Body: named},
+			rejected.Event{MessageID: "4", EventID: "evt_4", Body: named, Trace: published},
 		)
 		got := a.ask(`{"action":"rejected_events","operator":"ann","message_ids":["1","2","4","9"]}`)
 		want := `{"data":[` +
@@ -150,6 +154,15 @@ func TestHandler_rejectedEvents_publishesWithItsIDAndReturnsTheRest(t *testing.T
 		if diff := cmp.Diff([]string{`{"id":"evt_1",` + good[1:], named}, bodies(a.events), inAnyOrder); diff != "" {
 			t.Errorf("published (-want +got):\n%s", diff)
 		}
+		a.events.Each(func(r events.SQSMessage, _ time.Duration, _ int) {
+			want := trace.Context{}
+			if r.Body == named {
+				want = published
+			}
+			if got := queue.TraceOf(r); got != want {
+				t.Errorf("%s has the trace %+v, want %+v", r.Body, got, want)
+			}
+		})
 		if diff := cmp.Diff([]string{"2", "3"}, a.left(), inAnyOrder); diff != "" {
 			t.Errorf("returned to the queue (-want +got):\n%s", diff)
 		}

@@ -49,7 +49,7 @@ func New(c Config) *Handler {
 		Vault:       keyring.NewVault(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN),
 		Deliveries:  queue.Sender{Client: queues, URL: s.DeliveryQueueURL},
 		Retries:     queue.Sender{Client: queues, URL: s.RetryQueueURL},
-		Events:      queue.Sender{Client: queues, URL: s.EventsQueueURL},
+		Events:      queue.Sender{Client: queues, URL: s.EventsQueueURL, Events: true},
 		Rejected:    rejected.Queue{Client: queues, URL: s.EventsDeadLetterQueueURL},
 		Erasure: dynamo.NewErasure(tables, dynamo.ErasedTables{
 			APIKeys: s.ApiKeysTable, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable,

@@ -26,7 +26,7 @@ func (p publisher) publish(ctx context.Context, by auditor, j job.Job, events []
 	}
 	messages := make([]queue.Outgoing, len(events))
 	for i, e := range events {
-		messages[i] = queue.Outgoing{Body: string(withID(e))}
+		messages[i] = queue.Outgoing{Body: string(withID(e)), Trace: e.Trace}
 	}
 	sent := p.events.Send(ctx, messages)
 	finish, cancel := finishing(ctx)

@@ -64,7 +64,7 @@ func TestQueue_keepsItsContract(t *testing.T) {
 // brokenQueue breaks one promise of a queue.
 type brokenQueue struct {
 	account
-	early, forgets, shares, agrees, drops, refuses bool
+	early, forgets, shares, agrees, drops, refuses, stamps bool
 }
 
 func (b brokenQueue) Send(ctx context.Context, messages []queue.Outgoing) []error {
@@ -75,6 +75,9 @@ func (b brokenQueue) Send(ctx context.Context, messages []queue.Outgoing) []erro
 		}
 		if b.forgets {
 			delete(m.Attributes, "life")
+		}
+		if b.stamps { // one trace for all of a call
+			m.Trace = messages[1].Trace
 		}
 		if b.drops && n == 10 || b.refuses && m.Attributes["version"].StringValue == nil {
 			continue
@@ -109,6 +112,7 @@ func TestQueuePromises_noticeAQueueThatBreaksThem(t *testing.T) {
 		"a delay is never early":                                                 {early: true},
 		"each change of visibility has an error of its own":                      {agrees: true},
 		"many messages are sent, each once":                                      {drops: true, shares: true},
+		"each message of a call has its own trace, or none":                      {stamps: true},
 		"what cannot be read arrives, too":                                       {refuses: true},
 	}
 	for _, p := range storetest.QueuePromises {

@@ -65,6 +65,7 @@ func (q *Queue) Send(o queue.Outgoing) {
 	}
 	m := events.SQSMessage{
 		Body: o.Body, EventSourceARN: q.Name, MessageAttributes: sqsevent.Attributes(o.Attributes),
+		Attributes: sqsevent.Traced(o.Trace),
 	}
 	q.model.Sent(q, m)
 	q.put(&message{SQSMessage: m, group: o.Group, sentAt: time.Now()}, delay)

@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -41,6 +42,7 @@ func (q *Queue) receive(most int, hidden time.Duration) (received []events.SQSMe
 		handed.MessageId = fmt.Sprint(q.Name, "-", m.id)
 		handed.ReceiptHandle = fmt.Sprintf("%d.%d", m.id, m.receives)
 		handed.Attributes = sqsevent.System(m.sentAt, m.receives) // handlers only read the shared ones
+		maps.Copy(handed.Attributes, m.Attributes)
 		received = append(received, handed)
 		q.model.Received(q, handed, q.now()-m.visible)
 		q.hide(m, q.now()+hidden)

@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 // Of returns a message that was received from the queue with this ARN.
@@ -38,6 +40,14 @@ func System(sentAt time.Time, receives int) map[string]string {
 	return map[string]string{
 		"ApproximateReceiveCount": strconv.Itoa(receives), "SentTimestamp": strconv.FormatInt(sentAt.UnixMilli(), 10),
 	}
+}
+
+// Traced returns the system attribute of a message that was sent with a trace, and none without.
+func Traced(c trace.Context) map[string]string {
+	if c.IsZero() {
+		return nil
+	}
+	return map[string]string{string(types.MessageSystemAttributeNameAWSTraceHeader): c.XRay()}
 }
 
 // With returns the message with a text attribute added or replaced.

@@ -14,6 +14,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 // Backlog is the store of deliveries that wait for long.
@@ -30,7 +31,11 @@ type Backlog interface {
 	Total(ctx context.Context, perShard int) (dynamo.Total, error)
 }
 
-// Waiting is the n-th item of an endpoint: created and due n seconds after a moment, and held where n is odd.
+// Traceparent is a publisher's.
+const Traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+// Waiting is the n-th item of an endpoint: created and due n seconds after a moment, and held where n is odd. Every
+// third has a trace.
 func Waiting(n int) backlog.Item {
 	m := delivery.Message{
 		Ref: delivery.Ref{
@@ -38,6 +43,9 @@ func Waiting(n int) backlog.Item {
 			OccurredAt: at.Add(-time.Minute), CreatedAt: at.Add(time.Duration(n) * time.Second), Replay: 1,
 		},
 		Body: []byte("{\"type\":\"user.created\",\"data\":\"\xff\"}"),
+	}
+	if n%3 == 1 {
+		m.Trace = trace.ParseTraceparent(Traceparent)
 	}
 	move := delivery.Move{
 		Attempts: 4, Due: at.Add(time.Duration(n) * time.Second), Held: n%2 == 1, NotBefore: at.Add(time.Minute),

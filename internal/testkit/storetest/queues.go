@@ -13,6 +13,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 // Queue is one standard queue, with the calls of Herald's functions and of Lambda on their behalf.
@@ -106,6 +107,32 @@ var QueuePromises = []struct {
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got); diff != "" || len(q.Receive(t)) > 0 {
 			t.Errorf("received (-want +got)\n%s", diff)
+		}
+	}},
+	{"each message of a call has its own trace, or none", func(t testing.TB, q Queue) {
+		var messages []queue.Outgoing
+		want, got := map[string]trace.Context{}, map[string]trace.Context{}
+		for n := range 10 {
+			m := sendable(n)
+			if n%3 == 1 {
+				m.Trace.ID[0] += byte(n)
+			}
+			m.DeliveryID = delivery.ID(m.TenantID, m.EventID+strconv.Itoa(n), m.EndpointID, delivery.ContentOf(m.Body))
+			m.EventID += strconv.Itoa(n)
+			messages, want[m.DeliveryID] = append(messages, queue.Of(m, 0)), m.Trace
+		}
+		send(t, q, messages...)
+		for len(got) < len(want) {
+			for _, r := range q.Receive(t) {
+				m, err := queue.Decode(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got[m.DeliveryID] = m.Trace
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("traces (-want +got)\n%s", diff)
 		}
 	}},
 	{"what cannot be read arrives, too", func(t testing.TB, q Queue) {
