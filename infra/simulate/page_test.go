@@ -64,6 +64,7 @@ func TestProblems_nameTheGoalThatIsMissed(t *testing.T) {
 		"is slow":        func(r *Result) { r.Kind, r.Slow = Honest, true },
 		"its own":        func(r *Result) { r.Kind, r.OwnP99 = Honest, 2*time.Second },
 		"dead":           func(r *Result) { r.Kind, r.Deaths = Outage, 1 },
+		"at most 2.40 %": func(r *Result) { r.Variant, r.WorstDay, r.Length = "rate", 0.025, 30*time.Minute },
 		"of the others":  func(r *Result) { r.Wrongly = 1 },
 		"for 41.0 s":     func(r *Result) { r.Kind, r.Busy.Seconds, r.tenants = Swept, 41, 1 },
 		"for 109.0 s":    func(r *Result) { r.Kind, r.Busy.Seconds, r.tenants = Swept, 109, 10 },
