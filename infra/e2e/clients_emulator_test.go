@@ -28,6 +28,7 @@ put 201 200 active
 list 200 * true true
 event types 200 26 4
 update 200 disabled two
+test 200 202 true
 rotate 200 true true
 restore too early 409 409 endpoint_not_deleted -
 delete 204
@@ -40,7 +41,7 @@ unknown endpoint 404 404 endpoint_not_found -
 url 422 422 validation_failed /url
 cursor 400 400 invalid_cursor cursor
 later 200 paused user.renamed
-later 409 409 endpoint_paused -
+later 409 409 endpoint_moved -
 throttled 429 Too Many Requests
 `
 
@@ -139,8 +140,8 @@ func startLater(t *testing.T) string {
 			"previous_secret_until":null,"public_key":null,"rate":5}`
 		switch r.Method {
 		case http.MethodPost:
-			status, kind, body = http.StatusConflict, "application/problem+json", `{"type":"urn:herald:problem:endpoint_paused",
-				"title":"Paused","status":409,"detail":"It is paused.","code":"endpoint_paused","request_id":"r","hint":"wait"}`
+			status, kind, body = http.StatusConflict, "application/problem+json", `{"type":"urn:herald:problem:endpoint_moved",
+				"title":"Moved","status":409,"detail":"It has moved.","code":"endpoint_moved","request_id":"r","hint":"wait"}`
 		case http.MethodDelete:
 			status, body = http.StatusTooManyRequests, `{"message":"Too Many Requests"}`
 		}

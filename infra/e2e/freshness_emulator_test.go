@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
@@ -43,6 +44,26 @@ func TestARotatedSecretHoldsForTheNextEventAndForAWaitingRetry(t *testing.T) {
 		}
 		return genuine["user.created"] && genuine["user.updated"], nil
 	})
+	s.tests(t, c)
+}
+
+// tests has the owner of an endpoint test it, as a check that what it is shown is used.
+func (s subscription) tests(t *testing.T, c *client.Client) {
+	t.Helper()
+	var sent struct {
+		DeliveryID string `json:"delivery_id"`
+	}
+	body := about{"type": "organization.created"}
+	if err := c.Call(t.Context(), http.MethodPost, "/v1/webhooks/"+s.ID+"/test", body, &sent); err != nil {
+		t.Fatal(err)
+	}
+	state(t, sent.DeliveryID, "acknowledged")
+	got := s.Requests()
+	last := got[len(got)-1]
+	if last.ID != sent.DeliveryID || last.Event != "organization.created" || !strings.HasPrefix(last.ID, "test_") {
+		t.Errorf("sent %s, and got %s of %s", sent.DeliveryID, last.ID, last.Event)
+	}
+	genuine(t, got[len(got)-1:])
 }
 
 // failing are statuses for longer than a test may take to change an endpoint while its delivery waits.

@@ -14,7 +14,7 @@ var everything = []herald.Subscription{"*"}
 func life(ctx context.Context, api *herald.ClientWithResponses) {
 	one := "one"
 	two := "two"
-	disabled := herald.EndpointChangeStatusDisabled
+	active, disabled := herald.EndpointChangeStatusActive, herald.EndpointChangeStatusDisabled
 	created := sent(api.CreateEndpointWithResponse(ctx, herald.NewEndpoint{
 		Url: url, Description: &one, Events: []herald.Subscription{"user.created", "organization.*"},
 	}))
@@ -29,6 +29,11 @@ func life(ctx context.Context, api *herald.ClientWithResponses) {
 	updated := sent(api.UpdateEndpointWithResponse(ctx, made.Id, change))
 	now := must(updated, updated.JSON200)
 	fmt.Println("update", updated.StatusCode(), now.Status, now.Description)
+	updated = sent(api.UpdateEndpointWithResponse(ctx, made.Id, herald.EndpointChange{Status: &active}))
+	kind := herald.TestTypeUserCreated
+	tested := sent(api.TestEndpointWithResponse(ctx, made.Id, herald.Test{Type: &kind}))
+	test := strings.HasPrefix(must(tested, tested.JSON202).DeliveryId, "test_")
+	fmt.Println("test", updated.StatusCode(), tested.StatusCode(), test)
 	rotated := sent(api.RotateSecretWithResponse(ctx, made.Id, herald.Rotation{}))
 	fresh := must(rotated, rotated.JSON200)
 	fmt.Println("rotate", rotated.StatusCode(), fresh.SigningSecret != made.SigningSecret, fresh.SecretRotatedAt != nil)
@@ -49,7 +54,7 @@ func lists(ctx context.Context, api *herald.ClientWithResponses, oldest string) 
 	fmt.Println("list", listed.StatusCode(), newest, last.Data[0].Id == oldest, end)
 	types := sent(api.ListEventTypesWithResponse(ctx))
 	known := must(types, types.JSON200)
-	fmt.Println("event types", types.StatusCode(), len(known.EventTypes), len(known.Patterns))
+	fmt.Println("event types", types.StatusCode(), len(known.Data), len(known.Patterns))
 }
 
 func finish(ctx context.Context, api *herald.ClientWithResponses, id string, change herald.EndpointChange) {

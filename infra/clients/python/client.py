@@ -3,6 +3,7 @@
 import os
 
 from herald import AuthenticatedClient
+from herald.api.deliveries import test_endpoint
 from herald.api.endpoints import (
     create_endpoint,
     delete_endpoint,
@@ -14,7 +15,16 @@ from herald.api.endpoints import (
 )
 from herald.api.events import list_event_types
 from herald.api.secrets import rotate_secret
-from herald.models import EndpointChange, EndpointChangeStatus, Gateway, NewEndpoint, Problem, Subscription
+from herald.models import (
+    EndpointChange,
+    EndpointChangeStatus,
+    Gateway,
+    NewEndpoint,
+    Problem,
+    Subscription,
+    Test,
+    TestType,
+)
 
 URL = "https://example.com/hooks"
 
@@ -54,10 +64,13 @@ def life(api):
     last = answer.parsed
     say("list", answer.status_code.value, first.data[0].events[0], last.data[0].id == made.id, last.next_cursor is None)
     answer = list_event_types.sync_detailed(client=api)
-    say("event types", answer.status_code.value, len(answer.parsed.event_types), len(answer.parsed.patterns))
+    say("event types", answer.status_code.value, len(answer.parsed.data), len(answer.parsed.patterns))
     change = EndpointChange(status=EndpointChangeStatus.DISABLED, description="two")
     answer = update_endpoint.sync_detailed(made.id, client=api, body=change)
     say("update", answer.status_code.value, answer.parsed.status, answer.parsed.description)
+    back = update_endpoint.sync_detailed(made.id, client=api, body=EndpointChange(status=EndpointChangeStatus.ACTIVE))
+    answer = test_endpoint.sync_detailed(made.id, client=api, body=Test(type_=TestType.USER_CREATED))
+    say("test", back.status_code.value, answer.status_code.value, answer.parsed.delivery_id.startswith("test_"))
     answer = rotate_secret.sync_detailed(made.id, client=api)
     rotated = answer.parsed
     say("rotate", answer.status_code.value, rotated.signing_secret != made.signing_secret, rotated.secret_rotated_at is not None)

@@ -47,11 +47,14 @@ async function life(api: Client) {
   const second = await api.GET("/v1/webhooks", { params: { query: { limit: 1, cursor: first.next_cursor! } } });
   const last = need(second);
   console.log("list", second.response.status, first.data[0]?.events[0], last.data[0]?.id === made.id, last.next_cursor === null);
-  const types = await api.GET("/v1/webhooks/event-types");
-  console.log("event types", types.response.status, need(types).event_types.length, need(types).patterns.length);
+  const types = await api.GET("/v1/event-types");
+  console.log("event types", types.response.status, need(types).data.length, need(types).patterns.length);
   const change = { ...one, body: { status: "disabled", description: "two" } } as const;
   const update = await api.PATCH("/v1/webhooks/{id}", change);
   console.log("update", update.response.status, need(update).status, need(update).description);
+  const back = await api.PATCH("/v1/webhooks/{id}", { ...one, body: { status: "active" } });
+  const test = await api.POST("/v1/webhooks/{id}/test", { ...one, body: { type: "user.created" } });
+  console.log("test", back.response.status, test.response.status, need(test).delivery_id.startsWith("test_"));
   const rotate = await api.POST("/v1/webhooks/{id}/rotate-secret", one);
   const rotated = need(rotate);
   console.log("rotate", rotate.response.status, rotated.signing_secret !== made.signing_secret, rotated.secret_rotated_at !== null);
@@ -67,7 +70,7 @@ async function life(api: Client) {
 async function faults(base: string, api: Client) {
   const stranger = clientOf(base, "hk_unknown");
   const reader = clientOf(base, setting("READ_KEY"));
-  fault("unknown key", await stranger.GET("/v1/webhooks/event-types"));
+  fault("unknown key", await stranger.GET("/v1/event-types"));
   fault("key without the scope", await reader.POST("/v1/webhooks", { body: { url: `${url}/2`, events: ["*"] } }));
   fault("unknown endpoint", await api.GET("/v1/webhooks/{id}", { params: { path: { id: "webhook_unknown" } } }));
   fault("url", await api.POST("/v1/webhooks", { body: { url: "http://example.com", events: ["*"] } }));

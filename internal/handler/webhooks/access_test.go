@@ -17,7 +17,6 @@ func TestHandler_authenticate_allowsEachKeyItsRoutes(t *testing.T) {
 		"POST /v1/webhooks":                    201,
 		"PUT /v1/webhooks":                     201,
 		"GET /v1/webhooks":                     200,
-		"GET /v1/webhooks/event-types":         200,
 		"GET /v1/event-types":                  200,
 		"GET /v1/webhooks/{id}":                200,
 		"PATCH /v1/webhooks/{id}":              200,

@@ -32,17 +32,19 @@ type view struct {
 	HeadersDropped  []string        `json:"headers_dropped,omitempty"` // names; a change of the URL's origin only
 }
 
-// typesAnswer has the names that a subscription may hold. Names and patterns are apart, as the specification has them.
-type typesAnswer struct {
-	EventTypes []string `json:"event_types"`
-	Patterns   []string `json:"patterns"`
+// eventTypes has everything that a subscription may hold. Types and patterns are apart, as the specification has them.
+// The bounds of a catalogue keep it below a megabyte, so it has no pages.
+type eventTypes struct {
+	Data     []eventType `json:"data"`
+	Patterns []string    `json:"patterns"`
 }
 
 // eventType is one type of the catalogue, for people who write a receiver.
 type eventType struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description"`
-	Schema      jsontext.Value `json:"schema"` // of data
+	Schema      jsontext.Value `json:"schema"`  // of data
+	Example     jsontext.Value `json:"example"` // of data
 }
 
 // viewOf shows an endpoint as it is at a time: the end of an overlap is shown when it comes, although nothing is
@@ -81,9 +83,7 @@ func (c *call) respond(answer []byte, refused *problem.Error) response {
 		if answer != nil {
 			header["Content-Type"] = "application/json"
 		}
-		if c.route.maxAge > 0 {
-			header["Cache-Control"] = "max-age=" + strconv.Itoa(int(c.route.maxAge/time.Second))
-		}
+		header["Cache-Control"] = c.route.caching()
 		return response{StatusCode: cmp.Or(c.status, c.route.status, 200), Headers: header, Body: string(answer)}
 	}
 	header["Content-Type"] = problem.MediaType

@@ -55,7 +55,7 @@ func FuzzTarget(f *testing.F) {
 	before := maps.Clone(w.aws.Endpoints)
 	for _, seed := range []string{
 		"/v1/webhooks?limit=5&status=active", "/v1/webhooks/" + id, "/v1/webhooks/" + id + "/restore",
-		"/v1/webhooks/event-types?x=%zz", "//v1/webhooks/../", "/v1/webhooks/%00?\xff", "?", "/v1/webhooks?limit=1;cursor=",
+		"/v1/event-types?x=%zz", "//v1/webhooks/../", "/v1/webhooks/%00?\xff", "?", "/v1/webhooks?limit=1;cursor=",
 	} {
 		f.Add("GET", seed, key)
 		f.Add("POST", seed, "hk_"+strings.Repeat("_", 60))

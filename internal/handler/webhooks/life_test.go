@@ -143,36 +143,33 @@ func TestHandler_change_ofNothingChangesNothing(t *testing.T) {
 	}
 }
 
+// Each type is shown with the schema and the example of its data. A subscription takes all that is shown.
 func TestHandler_eventTypes_areThoseImplemented(t *testing.T) {
 	w := newRig(t)
-	var got map[string][]string
-	w.do(w.issue("acme", apikey.Read), "GET", "/v1/webhooks/event-types", "").decode(t, &got)
-	want := map[string][]string{"event_types": event.Types(), "patterns": event.Patterns()}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("event types (-want +got):\n%s", diff)
-	}
-	for _, name := range slices.Concat(got["event_types"], got["patterns"]) {
-		body := fmt.Sprintf(`{"url":"https://example.com/%s","events":[%q]}`, name, name)
-		w.expect(name, "201", w.do(w.issue("acme", apikey.Write), "POST", "/v1/webhooks", body))
-	}
-}
-
-func TestHandler_catalogue_hasTheSchemaOfEachType(t *testing.T) {
-	w := newRig(t)
 	type answer struct {
-		Data []map[string]any `json:"data"`
+		Data     []map[string]any `json:"data"`
+		Patterns []string         `json:"patterns"`
 	}
-	var want, got answer
+	var got answer
+	want := answer{Patterns: event.Patterns()}
 	for _, c := range catalogue.Types() {
-		var schema map[string]any
-		if err := json.Unmarshal([]byte(c.Schema), &schema); err != nil {
-			t.Fatal(err)
+		shown := map[string]any{"name": c.Name, "description": c.Description}
+		for name, text := range map[string]string{"schema": c.Schema, "example": c.Example} {
+			var value map[string]any
+			if err := json.Unmarshal([]byte(text), &value); err != nil {
+				t.Fatal(err)
+			}
+			shown[name] = value
 		}
-		want.Data = append(want.Data, map[string]any{"name": c.Name, "description": c.Description, "schema": schema})
+		want.Data = append(want.Data, shown)
 	}
 	w.do(w.issue("acme", apikey.Read), "GET", "/v1/event-types", "").decode(t, &got)
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("catalogue (-want +got):\n%s", diff)
+		t.Errorf("event types (-want +got):\n%s", diff)
+	}
+	for _, name := range slices.Concat(event.Types(), got.Patterns) {
+		body := fmt.Sprintf(`{"url":"https://example.com/%s","events":[%q]}`, name, name)
+		w.expect(name, "201", w.do(w.issue("acme", apikey.Write), "POST", "/v1/webhooks", body))
 	}
 }
 

@@ -115,16 +115,13 @@ func (h *Handler) load(ctx context.Context, c *call) (endpoint.Endpoint, error) 
 	return e, err
 }
 
-// eventTypes answers the names and patterns that a subscription may hold.
+// eventTypes answers every type with its description and the schema and an example of its data, and the patterns.
 func (h *Handler) eventTypes(context.Context, *call) (any, error) {
-	return typesAnswer{EventTypes: event.Types(), Patterns: event.Patterns()}, nil
-}
-
-// catalogue answers every type with its description and the schema of its data.
-func (h *Handler) catalogue(context.Context, *call) (any, error) {
-	var types []eventType
+	answer := eventTypes{Patterns: event.Patterns()}
 	for _, t := range catalogue.Types() {
-		types = append(types, eventType{t.Name, t.Description, jsontext.Value(t.Schema)})
+		answer.Data = append(answer.Data, eventType{
+			t.Name, t.Description, jsontext.Value(t.Schema), jsontext.Value(t.Example),
+		})
 	}
-	return map[string][]eventType{"data": types}, nil
+	return answer, nil
 }

@@ -176,7 +176,7 @@ func TestCheckNoBody_takesNothingOrAnEmptyObject(t *testing.T) {
 	w, key := newTenant(t)
 	path := "/v1/webhooks/" + w.create(key).ID
 	for _, target := range []string{
-		"GET " + path, "GET /v1/webhooks", "GET /v1/webhooks/event-types", "GET /v1/event-types",
+		"GET " + path, "GET /v1/webhooks", "GET /v1/event-types",
 		"DELETE " + path, "POST " + path + "/restore",
 	} {
 		method, target, _ := strings.Cut(target, " ")
@@ -195,23 +195,23 @@ func TestCall_saysWhatIsWrongWithPathMethodAndQuery(t *testing.T) {
 	path := "/v1/webhooks/" + w.create(key).ID
 	for target, want := range map[string]string{
 		"GET /": "404 route_not_found", "GET /v1": "404 route_not_found", "GET /v2/webhooks": "404 route_not_found",
-		"GET /v1/webhooks/":             "404 route_not_found",
-		"POST " + path + "/":            "404 route_not_found",
-		"POST " + path + "/restore/x":   "404 route_not_found",
-		"GET " + path + "/deliveries":   "404 route_not_found",
-		"POST /v1/webhooks//restore":    "404 route_not_found",
-		"DELETE /v1/webhooks":           "405 method_not_allowed",
-		"PUT " + path:                   "405 method_not_allowed",
-		"GET " + path + "/restore":      "405 method_not_allowed",
-		"POST /v1/webhooks/event-types": "405 method_not_allowed",
-		"OPTIONS /v1/webhooks":          "405 method_not_allowed",
-		"GET /v1/webhooks/webhook_":     "404 endpoint_not_found",
-		"GET /v1/webhooks/x":            "404 endpoint_not_found",
-		"GET /v1/webhooks/%23counts":    "404 endpoint_not_found",
-		"GET /v1/webhooks/#counts":      "404 endpoint_not_found",
-		"GET /v1/webhooks/../webhooks":  "404 route_not_found",
-		"GET " + strings.ToLower(path):  "404 endpoint_not_found",
-		"POST /v1/webhooks/x/restore":   "404 endpoint_not_found",
+		"GET /v1/webhooks/":            "404 route_not_found",
+		"POST " + path + "/":           "404 route_not_found",
+		"POST " + path + "/restore/x":  "404 route_not_found",
+		"GET " + path + "/deliveries":  "404 route_not_found",
+		"POST /v1/webhooks//restore":   "404 route_not_found",
+		"DELETE /v1/webhooks":          "405 method_not_allowed",
+		"PUT " + path:                  "405 method_not_allowed",
+		"GET " + path + "/restore":     "405 method_not_allowed",
+		"POST /v1/event-types":         "405 method_not_allowed",
+		"OPTIONS /v1/webhooks":         "405 method_not_allowed",
+		"GET /v1/webhooks/webhook_":    "404 endpoint_not_found",
+		"GET /v1/webhooks/x":           "404 endpoint_not_found",
+		"GET /v1/webhooks/%23counts":   "404 endpoint_not_found",
+		"GET /v1/webhooks/#counts":     "404 endpoint_not_found",
+		"GET /v1/webhooks/../webhooks": "404 route_not_found",
+		"GET " + strings.ToLower(path): "404 endpoint_not_found",
+		"POST /v1/webhooks/x/restore":  "404 endpoint_not_found",
 
 		"POST /v1/webhooks?limit=1":              "400 invalid_query ?limit",
 		"GET /v1/webhooks?limit=0":               "400 invalid_query ?limit",
@@ -231,7 +231,8 @@ func TestCall_saysWhatIsWrongWithPathMethodAndQuery(t *testing.T) {
 		"GET /v1/webhooks?cursor=":               "400 invalid_cursor ?cursor",
 		"GET /v1/webhooks?cursor=%FF":            "400 invalid_cursor ?cursor",
 		"GET " + path + "?limit=1":               "400 invalid_query ?limit",
-		"GET /v1/webhooks/event-types?x":         "400 invalid_query ?x",
+		"GET /v1/event-types?x":                  "400 invalid_query ?x",
+		"GET /v1/webhooks/event-types":           "404 endpoint_not_found",
 	} {
 		method, target, _ := strings.Cut(target, " ")
 		w.expect(method+" "+target, want, w.do(key, method, target, ""))
