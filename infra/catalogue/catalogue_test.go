@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -359,4 +360,23 @@ func TestBoth_readsTypesOfAnotherSender(t *testing.T) {
 	if diff := gocmp.Diff(want, got, cmpopts.IgnoreUnexported(entry{})); diff != "" || err != nil {
 		t.Errorf("types (-want +got):\n%s%v\n%s", diff, err, text)
 	}
+}
+
+// The API answers with all examples at once. A file that repeats one by aliases is small, and they are not.
+func TestBoth_boundsTheExamplesTogether(t *testing.T) {
+	catalogue := func(types int) string {
+		var text strings.Builder
+		text.WriteString("openapi: 3.1.0\nwebhooks:\n")
+		for n := range types {
+			example := "*e"
+			if n == 0 {
+				example = `&e { data: { text: "` + strings.Repeat("x", 60<<10) + `" } }`
+			}
+			fmt.Fprintf(&text, "  a.b%d: { post: { summary: s, requestBody: { content: { application/json: { "+
+				"schema: { properties: { data: { type: object } } }, example: %s } } } } }\n", n, example)
+		}
+		return text.String()
+	}
+	wantFault(t, catalogue(8), "")
+	wantFault(t, catalogue(9), "11: the examples up to here have more than 524288 bytes together")
 }

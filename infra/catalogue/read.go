@@ -24,6 +24,7 @@ const (
 	maxFile        = 512 << 10
 	maxJSON        = 64 << 10 // of one schema, its references replaced, or one example
 	maxSchemas     = 256 << 10
+	maxExamples    = maxFile // more only where aliases repeat one
 
 	largestEvent = 256 << 10
 	maxCheck     = time.Minute // of the largest event; fanout stops a check much earlier
@@ -94,12 +95,18 @@ func (d *document) types() (types []entry) {
 		d.fault(webhooks, "%d types are more than the %d there can be", n, maxTypes)
 	}
 	size := 0
+	examples := 0
 	for i := 0; i < len(webhooks.Content); i += 2 {
 		name := webhooks.Content[i]
 		t, ok := d.entry(name, webhooks.Content[i+1])
 		size += len(t.Schema)
 		if size > maxSchemas {
 			d.fault(name, "the schemas up to here have more than %d bytes together", maxSchemas)
+			return nil
+		}
+		examples += len(t.Example)
+		if examples > maxExamples {
+			d.fault(name, "the examples up to here have more than %d bytes together", maxExamples)
 			return nil
 		}
 		if ok {
