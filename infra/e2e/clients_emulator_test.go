@@ -137,7 +137,8 @@ func startLater(t *testing.T) string {
 		status, kind, body := http.StatusOK, "application/json", `{"id":"webhook_1","url":"https://example.com",
 			"description":"","events":["user.renamed"],"status":"paused","created_at":"2026-03-01T12:00:00.000Z",
 			"updated_at":"2026-03-01T12:00:00.000Z","deleted_at":null,"secret_rotated_at":null,
-			"previous_secret_until":null,"public_key":null,"rate":5}`
+			"previous_secret_until":null,"public_key":null,"rate_limit":null,"operator_rate_limit":null,
+			"effective_rate_limit":null,"rate":5}`
 		switch r.Method {
 		case http.MethodPost:
 			status, kind, body = http.StatusConflict, "application/problem+json", `{"type":"urn:herald:problem:endpoint_moved",

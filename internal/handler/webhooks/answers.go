@@ -21,6 +21,9 @@ type view struct {
 	Description     string          `json:"description"`
 	Events          []string        `json:"events"`
 	HeaderNames     []string        `json:"header_names,omitempty"` // where the owner has set headers
+	RateLimit       *int            `json:"rate_limit"`             // the owner's, deliveries a second; null: none
+	OperatorLimit   *int            `json:"operator_rate_limit"`    // an operator's
+	EffectiveLimit  *int            `json:"effective_rate_limit"`   // the smaller one
 	Status          endpoint.Status `json:"status"`
 	CreatedAt       *string         `json:"created_at"`
 	UpdatedAt       *string         `json:"updated_at"`
@@ -60,9 +63,18 @@ func (h *Handler) viewOf(e endpoint.Endpoint, now time.Time) view {
 	return view{
 		ID: e.ID, URL: e.URL, Description: e.Description, Events: e.Events, Status: e.Status,
 		HeaderNames: e.HeaderNames,
-		CreatedAt:   when(e.CreatedAt), UpdatedAt: when(e.UpdatedAt), DeletedAt: when(e.DeletedAt),
+		RateLimit:   limit(e.RateLimit), OperatorLimit: limit(e.Marks.RateLimit), EffectiveLimit: limit(e.Rate()),
+		CreatedAt: when(e.CreatedAt), UpdatedAt: when(e.UpdatedAt), DeletedAt: when(e.DeletedAt),
 		SecretRotatedAt: when(e.SecretRotatedAt), PreviousUntil: when(e.PreviousUntil), PublicKey: public,
 	}
+}
+
+// limit writes a limit as answers have it. nil, which becomes null, is none.
+func limit(rate int) *int {
+	if rate == 0 {
+		return nil
+	}
+	return &rate
 }
 
 // when writes a time as answers have it. nil, which becomes null, is a time that has not come.

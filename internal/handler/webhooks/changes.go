@@ -89,6 +89,15 @@ func (h *Handler) alter(
 	if err != nil {
 		return view{}, err
 	}
+	// An operator's limit is read before the change, so that no answer of a change that was made is lost by it. That of
+	// a deletion is empty.
+	if action != actionDelete {
+		marked, err := h.marked(ctx, was.TenantID, was)
+		if err != nil {
+			return view{}, err
+		}
+		was = marked[0]
+	}
 	if !was.Overlaps(c.now) { // it is over: the next write leaves the secret before out
 		was.EndOverlap()
 	}
@@ -136,6 +145,9 @@ func (h *Handler) change(ctx context.Context, c *call) (any, error) {
 	})
 }
 
+// actionDelete is the action of a deletion in the audit log.
+const actionDelete = "delete"
+
 // removeTries is how often a deletion that met another change looks again: unlike a change, it means the same after
 // any other.
 const removeTries = 3
@@ -144,7 +156,7 @@ const removeTries = 3
 // answer.
 func (h *Handler) remove(ctx context.Context, c *call) (_ any, err error) {
 	for try := range removeTries {
-		_, err = h.alter(ctx, c, "delete", func(e *endpoint.Endpoint) error {
+		_, err = h.alter(ctx, c, actionDelete, func(e *endpoint.Endpoint) error {
 			if !e.Live() {
 				return nil
 			}

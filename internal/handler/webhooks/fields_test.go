@@ -17,7 +17,7 @@ import (
 // samples are a change of each field that a request takes. A field without one fails the tests below.
 var samples = map[string]string{
 	"url": `"https://example.com/other"`, "events": `["*"]`, "description": `"other"`, "headers": `{"X-Other":"y"}`,
-	"status": `"disabled"`,
+	"status": `"disabled"`, "rate_limit": `10`,
 }
 
 // named are the JSON names of a struct's fields, embedded ones included.

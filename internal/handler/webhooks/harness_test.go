@@ -93,7 +93,7 @@ func newRig(t testing.TB) *rig {
 			return w.now
 		},
 		Tests: Tests{
-			Marks: p.Endpoints(), Circuits: p.Circuits(), Counts: p.TestCounts(),
+			Circuits: p.Circuits(), Counts: p.TestCounts(),
 			Deliveries: p.Sender(w.aws.DeliveryQueue), NewID: rand.Text,
 		},
 		Random: func() float64 { return 0.5 },
@@ -222,6 +222,11 @@ func (e endpoints) Live(ctx context.Context, tenant string) ([]endpoint.Endpoint
 func (e endpoints) Deleted(ctx context.Context, tenant string) ([]endpoint.Endpoint, error) {
 	e.w.count(&e.w.reads)
 	return e.Endpoints.Deleted(ctx, tenant)
+}
+
+func (e endpoints) Marks(ctx context.Context, tenant string) (endpoint.TenantMarks, error) {
+	e.w.count(&e.w.reads)
+	return e.Endpoints.Marks(ctx, tenant)
 }
 
 func (e endpoints) Create(ctx context.Context, now endpoint.Endpoint, check dynamo.Check) error {

@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +28,7 @@ type newInput struct {
 	Events      jsontext.Value `json:"events"`
 	Description jsontext.Value `json:"description"`
 	Headers     jsontext.Value `json:"headers"`
+	RateLimit   jsontext.Value `json:"rate_limit"`
 }
 
 // input are the members that a change takes.
@@ -43,6 +43,7 @@ type fields struct {
 	events      []string
 	description *string
 	headers     *[]endpoint.Header // none for null and {}
+	rateLimit   *int               // 0 for null: none
 	status      *endpoint.Status
 }
 
@@ -84,6 +85,9 @@ func (h *Handler) check(in input, r *reader) (f fields) {
 	if in.Headers != nil {
 		f.headers = new(readHeaders(in.Headers, r))
 	}
+	if in.RateLimit != nil {
+		f.rateLimit = new(readRateLimit(in.RateLimit, r))
+	}
 	if in.Status != nil {
 		f.status = new(readStatus(in.Status, r))
 	}
@@ -100,6 +104,9 @@ func (f fields) apply(e *endpoint.Endpoint) {
 	}
 	if f.description != nil {
 		e.Description = *f.description
+	}
+	if f.rateLimit != nil {
+		e.RateLimit = *f.rateLimit
 	}
 	if f.status != nil {
 		e.Status = *f.status
@@ -200,11 +207,12 @@ func (h *Handler) readOverlap(body []byte) (time.Duration, error) {
 	}
 	const pointer = "/previous_secret_hours"
 	var r reader
-	var hours float64 // JSON has one kind of numbers: 1.0 is an integer, too
-	switch err := json.Unmarshal(in.PreviousSecretHours, &hours); {
-	case in.PreviousSecretHours == nil:
-	case err != nil || in.PreviousSecretHours.Kind() != '0' || hours != math.Trunc(hours),
-		hours < 0, hours > maxOverlapHours:
+	if in.PreviousSecretHours == nil {
+		return 0, nil
+	}
+	hours, ok := wholeNumber(in.PreviousSecretHours, 0, maxOverlapHours)
+	switch {
+	case !ok:
 		r.refuse(pointer, fmt.Sprintf("must be an integer from 0 to %d", maxOverlapHours))
 	case hours > 0 && h.Companions == delivery.CompanionsNone:
 		r.refuse(pointer, "must be 0 here: only webhook-signature can hold two signatures, and it is not sent")

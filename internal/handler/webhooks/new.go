@@ -85,7 +85,6 @@ func New(c Config) (*Handler, error) {
 		Asymmetric: bool(s.AsymmetricSignatures),
 		Published:  endpoints,
 		Tests: Tests{
-			Marks:      endpoints,
 			Circuits:   dynamo.NewCircuits(tables, s.HealthTable),
 			Counts:     dynamo.NewTestCounts(tables, s.DeliveriesTable),
 			Deliveries: queue.Sender{Client: sqs.NewFromConfig(c.AWS), URL: s.DeliveryQueueURL},

@@ -75,5 +75,8 @@ func (f fields) orDefaults() fields {
 	if f.headers == nil {
 		f.headers = new([]endpoint.Header(nil))
 	}
+	if f.rateLimit == nil {
+		f.rateLimit = new(0)
+	}
 	return f
 }

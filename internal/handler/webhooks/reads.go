@@ -41,15 +41,10 @@ func (h *Handler) list(ctx context.Context, c *call) (any, error) {
 			return nil, &problem.Error{Code: problem.CodeInvalidCursor, Fields: fields}
 		}
 	}
-	read := h.Endpoints.Live // the others would be paid for, too
-	if filter == string(endpoint.Deleted) {
-		read = h.Endpoints.Deleted
-	}
-	all, err := read(ctx, c.key.TenantID)
+	all, err := h.newestFirst(ctx, c.key.TenantID, filter)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, func(a, b endpoint.Endpoint) int { return cmp.Compare(b.ID, a.ID) }) // by time of creation
 	page := operator.List[view]{Data: make([]view, 0, min(limit, len(all)))}
 	for _, e := range all {
 		if !selects(filter, e.Status) || (after != "" && e.ID >= after) {
@@ -63,6 +58,20 @@ func (h *Handler) list(ctx context.Context, c *call) (any, error) {
 		page.Data = append(page.Data, h.viewOf(e, c.now))
 	}
 	return page, nil
+}
+
+// newestFirst are the tenant's live or, for their filter, deleted endpoints, with operators' limits.
+func (h *Handler) newestFirst(ctx context.Context, tenantID, filter string) ([]endpoint.Endpoint, error) {
+	read := h.Endpoints.Live // the others would be paid for, too
+	if filter == string(endpoint.Deleted) {
+		read = h.Endpoints.Deleted
+	}
+	all, err := read(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b endpoint.Endpoint) int { return cmp.Compare(b.ID, a.ID) }) // by time of creation
+	return h.marked(ctx, tenantID, all...)
 }
 
 // listQuery reads limit and status.
@@ -99,7 +108,14 @@ func selects(filter string, s endpoint.Status) bool {
 // read answers one endpoint, deleted or not.
 func (h *Handler) read(ctx context.Context, c *call) (any, error) {
 	e, err := h.load(ctx, c)
-	return h.viewOf(e, c.now), err
+	if err != nil {
+		return nil, err
+	}
+	marked, err := h.marked(ctx, e.TenantID, e)
+	if err != nil {
+		return nil, err
+	}
+	return h.viewOf(marked[0], c.now), nil
 }
 
 // load reads the endpoint of the path. An id that cannot be one is not asked for. Another tenant's endpoint is not

@@ -19,10 +19,6 @@ import (
 
 // Tests has everything that a test of an endpoint needs in addition. All fields are required.
 type Tests struct {
-	// Marks reads operators' marks (dynamo.Endpoints).
-	Marks interface {
-		Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error)
-	}
 	// Circuits reads the state of a circuit, and nothing else of it (dynamo.Circuits).
 	Circuits interface {
 		State(ctx context.Context, endpointID string) (circuit.State, error)
@@ -83,7 +79,7 @@ func (h *Handler) test(ctx context.Context, c *call) (any, error) {
 
 // untestable says why no delivery would be sent to the endpoint now.
 func (h *Handler) untestable(ctx context.Context, e endpoint.Endpoint) error {
-	marks, err := h.Tests.Marks.Marks(ctx, e.TenantID)
+	marks, err := h.Endpoints.Marks(ctx, e.TenantID)
 	if err != nil {
 		return err
 	}

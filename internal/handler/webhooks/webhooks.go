@@ -35,6 +35,7 @@ type Endpoints interface {
 	Get(ctx context.Context, tenantID, endpointID string) (endpoint.Endpoint, bool, error)
 	Live(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
 	Deleted(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
+	Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error)
 	Prune(ctx context.Context, tenantID string) error
 	Create(ctx context.Context, e endpoint.Endpoint, check dynamo.Check) error
 	Readdress(ctx context.Context, was, now endpoint.Endpoint, check dynamo.Check) error
