@@ -37,6 +37,7 @@ type Line struct {
 
 	Act             string         `json:"act,omitzero"`    // of a job that is started
 	Reason          string         `json:"reason,omitzero"` // the operator's
+	RateLimit       int            `json:"rate_limit,omitzero"`
 	DiscardedBefore time.Time      `json:"discarded_before,omitzero"`
 	Selector        jsontext.Value `json:"selector,omitempty"`       // of a job
 	Changed         []string       `json:"changed,omitzero"`         // fields of an endpoint

@@ -23,6 +23,7 @@ var (
 	actors = map[string]int{
 		"endpoints convert --from svix -": exit.Failed, "events convert -": exit.Failed,
 		"endpoints import -": exit.Done, "endpoints pause a/b a/c": exit.Done, "endpoints resume a/b": exit.Done,
+		"endpoints limit a/b --rate 10 --reason x": exit.Done, "endpoints unlimit a/b": exit.Done,
 		"endpoints release a/b": exit.Done, "endpoints discard a/b": exit.Done, "tenants pause a": exit.Done,
 		"tenants resume a": exit.Done, "tenants discard a": exit.Done, "tenants erase a": exit.Done,
 		"dead replay --tenant a": exit.Done, "dead replay msg_1": exit.Usage, "dead purge --tenant a --watch": exit.Done,

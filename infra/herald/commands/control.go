@@ -44,6 +44,8 @@ func (s setup) actOnTenant() cli.ActionFunc {
 // questions of the acts that need an answer.
 var questions = map[string]string{
 	"pause":   "Send nothing to %s",
+	"limit":   "Limit the deliveries a second for %s",
+	"unlimit": "Remove the operators' limit of %s",
 	"release": "Send %s everything that waits, at once",
 	"discard": "Throw away for good the deliveries that wait for %s",
 }
@@ -70,7 +72,11 @@ func control(ctx context.Context, c call, places []answers.Row) error {
 		return nil
 	}
 	if question := questions[action]; question != "" {
-		if err := c.Confirm(fmt.Sprintf(question, all)); err != nil {
+		question = fmt.Sprintf(question, all)
+		if rate := c.fields["rate_limit"]; rate != nil {
+			question += fmt.Sprintf(" to %v", rate)
+		}
+		if err := c.Confirm(question); err != nil {
 			return err
 		}
 	}

@@ -38,3 +38,28 @@ func TestEndpoints_areActedOnAfterARefusal(t *testing.T) {
 		})
 	}
 }
+
+// A limit is asked about with its number, and both of its flags are required.
+func TestEndpoints_limit_asksWithTheNumber(t *testing.T) {
+	shown := map[string]string{
+		"inspect endpoint": `{"tenant_id":"a","endpoint_id":"webhook_1","description":"x","url":""}`,
+	}
+	for line, question := range map[string]string{
+		"endpoints limit a/x --rate 10 --reason quota": "Limit the deliveries a second for a/x () to 10?",
+		"endpoints unlimit a/x":                        "Remove the operators' limit of a/x ()?",
+	} {
+		f := &fake{answers: shown}
+		_, out, words := f.play(t, "n\n", strings.Fields(line)...)
+		if contains(t, out+words, question); len(f.requests) != 1 {
+			t.Errorf("herald %s, denied, asked %v", line, f.requests)
+		}
+	}
+	for line, says := range map[string]string{
+		"-y endpoints limit a/x --reason quota":            "--rate is required",
+		"-y endpoints limit a/x --rate 10":                 "--reason is required",
+		"-y endpoints limit a/x --rate 0 --reason quota":   "--rate: must be 1 to 300",
+		"-y endpoints limit a/x --rate 301 --reason quota": "--rate: must be 1 to 300",
+	} {
+		(&fake{}).ends(t, exit.Usage, line, says)
+	}
+}

@@ -52,6 +52,9 @@ func Fields(
 		}
 		maps.Copy(f, named)
 	}
+	if rate := c.Int("rate"); rate != 0 {
+		f["rate_limit"] = rate
+	}
 	if c.Bool("path") {
 		f["show_path"] = true
 	}

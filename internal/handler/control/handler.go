@@ -1,10 +1,10 @@
 // Package control lets operators stop deliveries to an endpoint or to all of a tenant's, start them again, send an
-// endpoint's backlog at once, discard it, and test an endpoint.
+// endpoint's backlog at once, discard it, limit an endpoint's deliveries a second, and test an endpoint.
 //
 // It promises that every action but a test is one write of the tenant's row of marks; that release looks for waiting
-// deliveries afterwards, at each endpoint that was listed before; that a request which would change nothing is refused
-// with the reason, and that each is logged with operator and resource. It sends no event's delivery and deletes
-// nothing: release and deliver act on the marks, release within a minute, deliver with its next batch.
+// deliveries after all but a limit, at each endpoint that was listed before; that a request which would change nothing
+// is refused with the reason, and that each is logged with operator and resource. It sends no event's delivery and
+// deletes nothing: release and deliver act on the marks, release within a minute, deliver with its next batch.
 package control
 
 import (
@@ -67,6 +67,8 @@ func (h *Handler) Function() *operator.Function {
 		"release": operator.Do(h.release),
 		"discard": operator.Do(h.discard),
 		"test":    operator.Do(h.test),
+		"limit":   operator.Do(h.limit),
+		"unlimit": operator.Do(h.unlimit),
 	}}
 }
 
@@ -81,6 +83,10 @@ type Answer struct {
 	Waiting         *Waiting  `json:"waiting,omitzero"` // of release and discard
 	Held            []Stopped `json:"held,omitzero"`    // of a tenant's resume: still stopped or open, up to 20
 	Note            string    `json:"note,omitzero"`    // work that is left for later
+
+	// Of limit and unlimit: the owner's and an operator's limit, in deliveries a second.
+	RateLimit         int `json:"rate_limit,omitzero"`
+	OperatorRateLimit int `json:"operator_rate_limit,omitzero"`
 }
 
 // Waiting is the backlog at the time of the action: at least Count deliveries.
@@ -96,6 +102,8 @@ const (
 	resultReleasing = "releasing"
 	resultDiscarded = "discarding"
 	resultSent      = "sent"
+	resultLimited   = "limited"
+	resultUnlimited = "unlimited"
 )
 
 // noteLater is the note of a tenant's discard.
@@ -106,9 +114,12 @@ const (
 	codeDeleted       = "deleted"
 	codeAlreadyPaused = "already_paused"
 	codeNotPaused     = "not_paused"
-	codePaused        = "paused"   // resume first: nothing is released to a paused endpoint
-	codeDisabled      = "disabled" // only its owner can change that
-	codeTenantPaused  = "tenant_paused"
-	codeOpen          = "circuit_open" // of test: probes find out by themselves
-	codeUnreadable    = "unreadable"
+
+	codeAlreadyLimited = "already_limited"
+	codeNotLimited     = "not_limited"
+	codePaused         = "paused"   // resume first: nothing is released to a paused endpoint
+	codeDisabled       = "disabled" // only its owner can change that
+	codeTenantPaused   = "tenant_paused"
+	codeOpen           = "circuit_open" // of test: probes find out by themselves
+	codeUnreadable     = "unreadable"
 )
