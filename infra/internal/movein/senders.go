@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,6 +18,7 @@ type peer struct {
 
 	events   []string // names and patterns of the other sender; nil means all
 	headers  []endpoint.Header
+	rate     int // deliveries a second; 0: no limit
 	disabled bool
 }
 
@@ -25,7 +27,7 @@ var readers = map[Source]func(*record) peer{Svix: svix, Convoy: convoy, Outpost:
 
 // The reasons that several senders share.
 const (
-	noRate      = "Herald has no rate of an endpoint: it sends as fast as events come"
+	noRate      = "Herald limits endpoints alone: set one there"
 	noMetadata  = "Herald keeps none"
 	noFilter    = "Herald chooses by event type alone: every event of the types is sent"
 	noTransform = "Herald sends the data as it was published"
@@ -40,6 +42,7 @@ func svix(r *record) peer {
 	p := peer{
 		id: r.text("id"), url: r.text("url"), description: r.text("description"), disabled: r.flag("disabled"),
 		events: r.names("eventTypes", "filterTypes"), secret: r.secret("secret", "key"),
+		rate: r.rate(time.Second, "throttleRate", "rateLimit"),
 	}
 	answer := r.part("headers")
 	if answer.fields["headers"].Kind() == '{' {
@@ -58,7 +61,7 @@ func svix(r *record) peer {
 	r.ignore("id", "createdAt", "updatedAt", "version")
 	r.lose(map[string]string{
 		"channels": "Herald has no channels: every event of the types is sent", "metadata": noMetadata,
-		"rateLimit": noRate, "throttleRate": noRate, "transformation": noTransform, "transformationCode": noTransform,
+		"transformation": noTransform, "transformationCode": noTransform,
 		"uid": "Herald makes the ids of endpoints", "mtls": noMTLS, "oauth": "Herald has no OAuth: use a header",
 	})
 	return p
@@ -97,6 +100,7 @@ func standard(r *record) peer {
 		description: r.text("description", "name"), headers: r.headers("headers"),
 		events: r.names("events", "event_types", "eventTypes", "filterTypes", "enabled_events", "topics", "types"),
 		secret: r.secret("secret", "signing_secret", "signingSecret", "key"),
+		rate:   r.rate(r.duration("rate_limit_duration", time.Second), "rate_limit", "rateLimit"),
 	}
 	status := strings.ToLower(r.text("status"))
 	enabled := r.value("enabled")
@@ -105,7 +109,7 @@ func standard(r *record) peer {
 	}, status)
 	r.ignore("created_at", "updated_at", "createdAt", "updatedAt", "object")
 	r.lose(map[string]string{
-		"metadata": noMetadata, "rate_limit": noRate, "rateLimit": noRate, "filter": noFilter, "filters": noFilter,
+		"metadata": noMetadata, "filter": noFilter, "filters": noFilter,
 	})
 	return p
 }
@@ -123,6 +127,7 @@ func convoy(r *record) peer {
 	p := peer{
 		id: r.text("uid"), url: r.text("url"), description: cmp.Or(description, r.text("name")),
 		events: r.names("event_types"), secret: cmp.Or(r.secret("secret"), r.newest("secrets")),
+		rate: r.rate(r.duration("rate_limit_duration", time.Minute), "rate_limit"), // Convoy's default is a minute
 	}
 	status := r.text("status")
 	p.disabled = status != "" && status != "active"
@@ -133,9 +138,9 @@ func convoy(r *record) peer {
 	if kind := r.text("content_type"); kind != "" && kind != "application/json" {
 		r.note("content_type", "Herald sends application/json")
 	}
-	r.ignore(append(ofConvoy, "rate_limit_duration", "subscriptions")...)
+	r.ignore(append(ofConvoy, "subscriptions")...)
 	r.lose(map[string]string{
-		"rate_limit": noRate, "mtls_client_cert": noMTLS,
+		"mtls_client_cert":  noMTLS,
 		"slack_webhook_url": "notices are EventBridge's here", "teams_webhook_url": "notices are EventBridge's here",
 	})
 	return p

@@ -20,6 +20,7 @@ type line struct {
 	Events      []string          `json:"events"`
 	Description string            `json:"description,omitzero"`
 	Headers     map[string]string `json:"headers,omitzero"`
+	RateLimit   int               `json:"rate_limit,omitzero"` // deliveries a second
 	Status      endpoint.Status   `json:"status,omitzero"`
 	Secret      string            `json:"secret"`
 }
@@ -47,7 +48,7 @@ func (s *settler) line(r *record, p *peer) []byte {
 	stored := s.address(r, p)
 	made := line{
 		TenantID: p.tenant, URL: p.url, Secret: s.secret(r, p.secret), Events: events(r, p.events),
-		Description: description(r, p.description), Headers: headers(r, p.headers),
+		Description: description(r, p.description), Headers: headers(r, p.headers), RateLimit: p.rate,
 	}
 	if p.disabled {
 		made.Status = endpoint.Disabled
