@@ -68,7 +68,8 @@ func New(m delivery.Message, move delivery.Move, storedAt time.Time, put string)
 func (i Item) Waiting(s retry.Schedule) circuit.Waiting {
 	return circuit.Waiting{
 		Held: i.Held, StoredAt: i.StoredAt, DueAt: i.Message.Life.DueAt, NotBefore: i.NotBefore,
-		Last: i.Message.Attempts >= s.MaxRetries,
+		Last:  i.Message.Attempts >= s.MaxRetries,
+		Rated: i.Held && i.Message.Life.Reason == delivery.ReasonRateLimited,
 	}
 }
 

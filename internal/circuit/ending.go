@@ -9,6 +9,7 @@ type End int
 const (
 	Keep   End = iota // the item as it is
 	Settle            // the state none: the recovery has emptied, or an outage with notices is over
+	Unpace            // the state as it is: nothing waits for its rate any more
 	Clear             // remove the lease: only the state keeps the item
 	Remove            // remove the item
 )
@@ -24,6 +25,9 @@ func (i Item) Empty(s Settings, f Facts, searched, now time.Time) End {
 	case i.State == Recovering && !f.Gone:
 		// Nothing is left of the recovery. The next run asks whether the item is still needed.
 		return Settle
+	case i.Pacing() && !f.Gone:
+		// Likewise.
+		return Unpace
 	case leased && !i.HeldUntil.Before(searched):
 		// Something may have been put into Backlog after the search, under the lease.
 		return Keep

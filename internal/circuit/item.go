@@ -61,9 +61,13 @@ type Answer struct {
 	At     time.Time `dynamodbav:"at,omitempty"`     // end of the attempt
 	Status int       `dynamodbav:"status,omitempty"` // HTTP status, 0 for none
 	Reason string    `dynamodbav:"reason,omitempty"` // as delivery.Reason
+
+	// RetryAt is until when first attempts wait, because the receiver has answered 429 with Retry-After. Zero: they do
+	// not.
+	RetryAt time.Time `dynamodbav:"retry_at,omitempty"`
 }
 
-// Pace is how far a recovery came in its last run.
+// Pace is how far a recovery, or an endpoint with a limit, came in its last run.
 type Pace struct {
 	Quota  int       `dynamodbav:"quota,omitempty"`  // deliveries that it was allowed to send
 	Oldest time.Time `dynamodbav:"oldest,omitempty"` // created_at of the oldest of them

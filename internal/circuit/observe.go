@@ -12,8 +12,9 @@ type Result struct {
 	OK         bool // 2xx
 	Status     int
 	Reason     string
-	Retry      bool      // not the first place of its schedule
-	Probe      time.Time // as the message is marked; zero: no probe
+	Retry      bool          // not the first place of its schedule
+	RetryAfter time.Duration // that first attempts wait, too; zero: they do not
+	Probe      time.Time     // as the message is marked; zero: no probe
 }
 
 // Observe returns the item after the attempts of one batch to the endpoint, and whether it has to be stored. Any 2xx
@@ -111,12 +112,25 @@ func (i Item) count(s Settings, results []Result, now time.Time) Item {
 		if next.OutageSince.IsZero() {
 			next.OutageSince = now
 		}
-		next.Last = Answer{At: now, Status: r.Status, Reason: r.Reason}
+		next.Last = next.failed(s, r, now)
 		if len(next.Deliveries) < s.Deliveries && !slices.Contains(next.Deliveries, r.DeliveryID) {
 			next.Deliveries = append(next.Deliveries, r.DeliveryID)
 		}
 	}
 	return next
+}
+
+// failed is the answer of a failure that was just counted. What the receiver asked for in an earlier failure of the run
+// still holds.
+func (i Item) failed(s Settings, r Result, now time.Time) Answer {
+	last := Answer{At: now, Status: r.Status, Reason: r.Reason}
+	if i.Failures > 1 {
+		last.RetryAt = i.Last.RetryAt
+	}
+	if r.RetryAfter > 0 {
+		last.RetryAt = latest(last.RetryAt, now.Add(min(r.RetryAfter, s.Run)))
+	}
+	return last
 }
 
 // opens reports whether a run of failures is long enough.

@@ -9,6 +9,7 @@ import (
 type Facts struct {
 	Gone            bool      // deleted, or not there
 	Stopped         bool      // disabled by its owner, or paused by an operator
+	Limit           int       // deliveries a second; 0: none
 	ChangedAt       time.Time // last change by the owner, secret included, or by an operator
 	ReleasedAt      time.Time // an operator's order to send the backlog; zero: none
 	DiscardedBefore time.Time // deliveries whose life began before are dropped; zero: none
@@ -33,7 +34,7 @@ func (i Item) Plan(s Settings, f Facts, now time.Time) Plan {
 	}
 	free := !f.Gone && !f.Stopped
 	p.Probe = free && p.Item.probeDue(s, f, now)
-	p.Recover = free && p.Item.State == Recovering
+	p.Recover = free && (p.Item.State == Recovering || p.Item.Paces(f))
 	p.Search = p.Recover || !i.HeldUntil.IsZero() && p.Item.searched(s, f, now)
 	return p
 }

@@ -78,7 +78,9 @@ func TestItem_TakesDeath(t *testing.T) {
 
 // The second table of infra/docs/design.md, "The lease", is the rule of when an item goes.
 func TestItem_Empty_isTheTableOfTheDesign(t *testing.T) {
-	ends := map[End]string{Keep: "kept", Settle: "state none", Clear: "lease cleared", Remove: "removed"}
+	ends := map[End]string{
+		Keep: "kept", Settle: "state none", Unpace: "pace ended", Clear: "lease cleared", Remove: "removed",
+	}
 	old := epoch.Add(-2 * settings.Forget)
 	table := "| state | no lease | lease has passed | lease lasts |\n|---|---|---|---|\n"
 	for _, row := range []struct {
@@ -91,6 +93,7 @@ func TestItem_Empty_isTheTableOfTheDesign(t *testing.T) {
 		{"failing, open", Item{State: Failing, Since: epoch}, false},
 		{"failing, open, without a failure for long", Item{State: Open, Since: old, Last: Answer{At: old}}, false},
 		{"recovering", Item{State: Recovering, Since: epoch, RecoveredAt: epoch}, false},
+		{"none, failing, after deliveries waited for their rate", Item{Pace: Pace{Quota: 1}}, false},
 		{"none, with a notice to be sent, or not to be repeated", Item{Death: Spell{At: epoch}}, false},
 		{"none, with an outage that the owner has not seen end", Item{Outage: Spell{At: epoch, Told: true}}, false},
 		{"any, of an endpoint that is gone", Item{State: Recovering, Since: epoch, RecoveredAt: epoch}, true},

@@ -5,6 +5,7 @@ import "time"
 // Waiting is an item of Backlog, as far as decisions need it.
 type Waiting struct {
 	Held      bool // waits for its endpoint, not for its schedule
+	Rated     bool // held by the endpoint's limit alone
 	StoredAt  time.Time
 	DueAt     time.Time // its schedule's time for the next attempt; zero: none
 	NotBefore time.Time // the receiver's Retry-After, zero for none
@@ -23,10 +24,13 @@ const (
 
 // Verdict decides, for a run of release, on an item of Backlog that may be sent to the endpoint of i
 // (endpoint.Gate). Only a recovery takes held items, and items that waited for their schedule when the recovery began.
+// What waits for its rate is sent without one.
 func (i Item) Verdict(f Facts, w Waiting, now time.Time) Verdict {
 	ordered := f.ReleasedAt.After(w.StoredAt)
+	recovers := i.State == Recovering && (w.Held || w.StoredAt.Before(i.Since))
+	paced := i.State != Open && f.Limit > 0 && w.Rated
 	switch {
-	case i.State != Recovering, !w.Held && !w.StoredAt.Before(i.Since):
+	case !recovers && !paced:
 		return Leave
 	case ordered, !w.NotBefore.After(now) && (!w.Last || !w.DueAt.After(now)):
 		return Send

@@ -22,11 +22,16 @@ type Admission int
 //     sent again, and the owner or an operator has said that the delivery is not wanted.
 //   - Of the reasons to drop it, the absence of the endpoint comes first, since such an endpoint has no subscriptions.
 //     An operator's order comes before a change of the subscriptions, since the order is in the audit log.
+//   - A limit of deliveries a second is the weakest reason. It is asked last, when all else lets the delivery go, so
+//     that no slot is taken in vain.
 //   - Of the reasons to wait, an operator's pause comes before the owner's stop. Operators can end a pause and nothing
 //     else, so they have to see it. Both hide the circuit: nothing is attempted, so the circuit learns nothing.
 const (
 	// Free: it may be sent.
 	Free Admission = iota
+	// WaitsForRate: the endpoint's limit of deliveries a second leaves no slot for the delivery now. It is no trouble. Of
+	// an endpoint alone it says that deliveries wait for slots, and nothing of the next one.
+	WaitsForRate
 	// CircuitOpen: the endpoint keeps failing, and the delivery is no probe of this opening.
 	CircuitOpen
 	// DisabledByOwner: the endpoint's owner has disabled it.
@@ -53,6 +58,8 @@ func (a Admission) Stops() bool { return a == DisabledByOwner || a == PausedByOp
 // for PlacesUsed, where the reason is that of the last attempt.
 func (a Admission) Reason() delivery.Reason {
 	switch a {
+	case WaitsForRate:
+		return delivery.ReasonRateLimited
 	case CircuitOpen:
 		return delivery.ReasonCircuitOpen
 	case DisabledByOwner:
@@ -90,6 +97,8 @@ type Delivery struct {
 	Attempts, Places int
 	// Probe is the claim under which this attempt would be the endpoint's probe. Zero: it would be none.
 	Probe time.Time
+	// NoSlot says that a limit of the endpoint has left no slot for the delivery.
+	NoSlot bool
 }
 
 // DeliveryOf is the delivery of a message. It is no probe: a claim is for one attempt, so only the function that makes
@@ -121,10 +130,13 @@ func (g *Gate) Admits(d Delivery) Admission {
 	if d.Over() {
 		return PlacesUsed
 	}
-	if answer == CircuitOpen && g.Circuit.Probing(d.Probe) {
-		return Free
+	switch {
+	case answer == CircuitOpen && !g.Circuit.Probing(d.Probe), answer.Stops():
+		return answer
+	case d.NoSlot && g.Endpoint.Rate() > 0:
+		return WaitsForRate
 	}
-	return answer
+	return Free
 }
 
 // AdmitsAny answers for the endpoint alone: for a delivery about which there is nothing special.
@@ -140,6 +152,9 @@ func (g *Gate) AdmitsAny() Admission {
 	}
 	if g.Circuit.State == circuit.Open {
 		return CircuitOpen
+	}
+	if g.Endpoint.Rate() > 0 && g.Circuit.Pacing() {
+		return WaitsForRate
 	}
 	return Free
 }

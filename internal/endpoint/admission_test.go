@@ -51,6 +51,14 @@ func circuited(name string, state circuit.State, claimed time.Duration, answer e
 	}, answer}
 }
 
+// limited is a delivery that got no slot of the limit of its endpoint.
+func limited(name string, limit int, answer endpoint.Admission) circumstance {
+	return circumstance{name, func(g *endpoint.Gate, d *endpoint.Delivery) {
+		g.Endpoint.RateLimit = limit
+		d.NoSlot = true
+	}, answer}
+}
+
 func status(s endpoint.Status) func(g *endpoint.Gate) {
 	return func(g *endpoint.Gate) {
 		g.Found = true
@@ -110,6 +118,10 @@ var (
 		of("with all its places used", func(d *endpoint.Delivery) { d.Attempts = 10 }, endpoint.PlacesUsed),
 		of("with more used than there are now", func(d *endpoint.Delivery) { d.Attempts = 11 }, endpoint.PlacesUsed),
 	}
+	slots = []circumstance{
+		of("with a slot", func(d *endpoint.Delivery) { d.NoSlot = false }, endpoint.Free),
+		limited("without a slot", 1, endpoint.WaitsForRate),
+	}
 	circuits = []circumstance{
 		circuited("healthy", circuit.None, 0, endpoint.Free),
 		circuited("failing", circuit.Failing, 0, endpoint.Free),
@@ -149,7 +161,7 @@ func asked(some []circumstance) (g endpoint.Gate, d endpoint.Delivery, names str
 
 // Whatever comes together, the strongest reason is the answer.
 func TestGate_Admits_byTheStrongestReason(t *testing.T) {
-	for _, some := range combinations(rows, stops, orders, subscriptions, places, circuits) {
+	for _, some := range combinations(rows, stops, orders, subscriptions, places, circuits, slots) {
 		g, d, names, want := asked(some)
 		if got := g.Admits(d); got != want {
 			t.Fatalf("%s%s, want %s", names, words[got].answer, words[want].answer)
@@ -167,6 +179,36 @@ func TestGate_AdmitsAny_byTheEndpointAlone(t *testing.T) {
 		}
 		if got := g.AdmitsAny(); got != want {
 			t.Fatalf("%s%s, want %s", names, words[got].answer, words[want].answer)
+		}
+	}
+}
+
+// Deliveries wait for slots of the endpoint: that is its state, and no reason to refuse the next one.
+func TestGate_AdmitsAny_tellsThatDeliveriesWaitForTheirRate(t *testing.T) {
+	paced := circuit.Pace{Quota: 750, Oldest: began}
+	for name, row := range map[string]struct {
+		item  circuit.Item
+		limit int
+		want  endpoint.Admission
+	}{
+		"some wait":            {circuit.Item{Pace: paced}, 10, endpoint.WaitsForRate},
+		"some wait, some fail": {circuit.Item{State: circuit.Failing, Pace: paced}, 10, endpoint.WaitsForRate},
+		"it recovers":          {circuit.Item{State: circuit.Recovering, Pace: paced}, 10, endpoint.Free},
+		"its circuit is open":  {circuit.Item{State: circuit.Open}, 10, endpoint.CircuitOpen},
+		"the limit is gone":    {circuit.Item{Pace: paced}, 0, endpoint.Free},
+		"none waits":           {circuit.Item{}, 10, endpoint.Free},
+	} {
+		g := endpoint.Gate{Found: true, Circuit: row.item}
+		g.Endpoint.Status = endpoint.Active
+		g.Endpoint.RateLimit = row.limit
+		if got := g.AdmitsAny(); got != row.want {
+			t.Errorf("%s: %s, want %s", name, words[got].answer, words[row.want].answer)
+		}
+		if got := g.Admits(endpoint.Delivery{Places: 10, NoSlot: true}); row.limit == 0 && got != row.want {
+			t.Errorf("%s: without a slot a delivery is %s", name, words[got].answer)
+		}
+		if got := g.Admits(endpoint.Delivery{Places: 10}); row.want == endpoint.WaitsForRate && got != endpoint.Free {
+			t.Errorf("%s: a delivery is %s", name, words[got].answer)
 		}
 	}
 }
@@ -200,6 +242,7 @@ var words = map[endpoint.Admission]struct{ answer, where string }{
 	endpoint.PausedByOperator: {"stopped", "an operator has paused the endpoint or its tenant"},
 	endpoint.DisabledByOwner:  {"disabled", "the owner has disabled the endpoint"},
 	endpoint.CircuitOpen:      {"open", "the circuit is open, and it is no probe"},
+	endpoint.WaitsForRate:     {"rated", "its endpoint has a limit, which leaves no slot now"},
 	endpoint.Free:             {"free", "none of these"},
 }
 

@@ -154,6 +154,8 @@ const (
 	StateDisabled   = "disabled"
 	StateHealthy    = "healthy"
 	StateUnreadable = "unreadable"
+	// StateRated is no trouble: more was published than the endpoint's limit lets through.
+	StateRated = "waiting for its rate"
 )
 
 // Admission says whether deliveries may be sent to the endpoint now.
@@ -175,6 +177,8 @@ func (f Found) State() string {
 		return StatePaused
 	case endpoint.DisabledByOwner:
 		return StateDisabled
+	case endpoint.WaitsForRate:
+		return StateRated
 	default:
 		return cmp.Or(string(f.Circuit.State), StateHealthy)
 	}
@@ -193,6 +197,9 @@ func (f Found) Since() time.Time {
 			return f.Endpoint.Marks.PausedAt
 		}
 		return f.Tenant.PausedAt
+	case StateRated:
+		// The oldest that was sent in the last minute had waited since then.
+		return f.Circuit.Pace.Oldest
 	case StateHealthy, StateUnreadable:
 		return time.Time{}
 	}

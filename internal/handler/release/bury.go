@@ -64,6 +64,8 @@ func endpointOf(i backlog.Item) dynamo.EndpointKey {
 // goes on, because it has changed since it was found, and none where endpoint or circuit could not be read.
 func (b burials) ending(i backlog.Item, r dynamo.Reading) (end transfer, ends bool) {
 	asked := endpoint.DeliveryOf(&i.Message, b.schedule)
+	// What has waited for its rate to the end of its life has missed it: a last attempt would exceed the limit.
+	asked.NoSlot = i.Waiting(b.schedule).Rated
 	if r.Err != nil {
 		// Nothing is known of the endpoint. A schedule that is used up ends by itself.
 		return dead(i, i.Message.Life.Reason), asked.Over()

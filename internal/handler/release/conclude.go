@@ -71,10 +71,13 @@ func (c conclusions) storeResult(ctx context.Context, t trouble, f finding) erro
 		return c.circuits.change(ctx, t.plan.Item, func(i circuit.Item) (circuit.Item, bool) {
 			return i.Found(c.settings, t.facts, now)
 		})
+	case f.rated && t.plan.Item.State == circuit.Recovering:
+		// The oldest that is left waits for its rate alone: the recovery is over.
+		return c.settle(ctx, t.plan.Item)
 	case f.quota > 0 && !f.oldest.IsZero():
-		// The recovery goes on in the next run, from the pace of this one.
+		// The recovery, or the pace of a limit, goes on in the next run from where it is.
 		return c.circuits.change(ctx, t.plan.Item, func(i circuit.Item) (circuit.Item, bool) {
-			return i.Paced(f.quota, f.oldest, c.now()), i.State == circuit.Recovering
+			return i.Paced(f.quota, f.oldest, c.now()), i.State == circuit.Recovering || i.Paces(t.facts)
 		})
 	}
 	return nil
@@ -87,9 +90,10 @@ func (c conclusions) finish(ctx context.Context, t trouble, searched time.Time) 
 	switch was.Empty(c.settings, t.facts, searched, c.now()) {
 	case circuit.Keep:
 	case circuit.Settle:
-		// An attempt that has failed since may have opened the circuit again. That is kept.
+		err = c.settle(ctx, was)
+	case circuit.Unpace:
 		err = c.circuits.change(ctx, was, func(i circuit.Item) (circuit.Item, bool) {
-			return i.Settled(c.now()), i.State == was.State
+			return i.Unpaced(c.now()), i.Pacing()
 		})
 	case circuit.Clear:
 		_, err = c.ends.Clear(ctx, was)
@@ -97,4 +101,11 @@ func (c conclusions) finish(ctx context.Context, t trouble, searched time.Time) 
 		_, err = c.ends.Remove(ctx, was)
 	}
 	return err
+}
+
+// settle stores the state none. An attempt that has failed since may have opened the circuit again. That is kept.
+func (c conclusions) settle(ctx context.Context, was circuit.Item) error {
+	return c.circuits.change(ctx, was, func(i circuit.Item) (circuit.Item, bool) {
+		return i.Settled(c.now()), i.State == was.State
+	})
 }

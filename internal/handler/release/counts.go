@@ -113,6 +113,8 @@ const (
 	kindDue kind = iota
 	// kindRecovery sends to RetryQueue because the endpoint recovers.
 	kindRecovery
+	// kindPaced sends to RetryQueue in a slot of the endpoint's limit.
+	kindPaced
 	// kindProbe sends to RetryQueue to see whether the endpoint answers again.
 	kindProbe
 	// kindDead sends to DeadLetterQueue.
@@ -127,6 +129,6 @@ const (
 )
 
 var kindNames = [kinds]string{
-	kindDue: "due", kindRecovery: "recovery", kindProbe: "probe", kindDead: "dead", kindDiscarded: "discarded",
+	kindDue: "due", kindRecovery: "recovery", kindPaced: "paced", kindProbe: "probe", kindDead: "dead", kindDiscarded: "discarded",
 	kindPutBack: "put_back",
 }

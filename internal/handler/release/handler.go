@@ -1,5 +1,5 @@
 // Package release sends on deliveries from Backlog. Once a minute it sends the deliveries that are due by their
-// schedule, the ones whose endpoint recovers, and one delivery to see whether an endpoint answers again; it drops the
+// schedule, the ones whose endpoint recovers or whose rate allows it, and one delivery to see whether an endpoint answers again; it drops the
 // ones that were discarded or whose endpoint is gone, and buries the ones that have waited for longer than a delivery
 // lives. Package circuit decides; this package reads, stores, sends and deletes.
 //
@@ -7,7 +7,7 @@
 //   - An item is deleted only after SQS took its message or its delivery was discarded: a run that fails,
 //     stalls or is killed leaves duplicates, never a loss.
 //   - Nothing is sent before it is due, except to an endpoint that recovers or is probed, and a probe only
-//     under a claim that was stored before.
+//     under a claim that was stored before. To an endpoint with a limit a recovery sends in slots alone.
 //   - The five kinds of work share the time of a run, and in each kind tenants and then endpoints take
 //     turns. A partition or queue that refuses is left alone until the next run, while others go on.
 //   - Two runs at once are harmless. There is no lock.
@@ -46,6 +46,7 @@ type Handler struct {
 	Backlog         Backlog
 	Circuits        Health
 	Endpoints       Endpoints
+	Rates           Rates
 	Records         Records
 	RetryQueue      Queue
 	DeadLetterQueue Queue
@@ -79,7 +80,10 @@ func (h *Handler) workers(began time.Time, found inventory, troubles []trouble, 
 		changes: h.Backlog, records: h.Records, retryQueue: h.RetryQueue, deadLetterQueue: h.DeadLetterQueue, now: h.Now,
 		refused: map[partition]bool{},
 	}
-	searcher := searcher{shards: h.Backlog, mover: mover, schedule: h.Schedule, run: h.Settings.Run, now: h.Now}
+	searcher := searcher{
+		shards: h.Backlog, mover: mover, schedule: h.Schedule, run: h.Settings.Run, now: h.Now,
+		slots: slots{rates: h.Rates, ahead: h.Settings.SlotsAhead(), now: h.Now},
+	}
 	return workers{
 		due: &due{
 			index: h.Backlog, mover: mover, schedule: h.Schedule, now: h.Now,

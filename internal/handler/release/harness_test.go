@@ -86,7 +86,7 @@ func inAccounts[R any](t *testing.T, rows map[string]R, do func(a *account, name
 // names are the calls of the model as refuses and calls know them.
 var names = map[string]string{
 	"Query by-due": "Due", "Delete Backlog": "Delete", "Put back Backlog": "PutBack",
-	"Scan EndpointHealth": "All", "Write EndpointHealth": "Store", "Charge": "ForgetSlow",
+	"Scan EndpointHealth": "All", "Write EndpointHealth": "Store", "Charge": "ForgetSlow", "Take slots": "Take",
 	"Read Endpoints": "Read", "Read EndpointHealth": "Circuit", "Write Deliveries": "Update",
 	"Send RetryQueue": "RetryQueue", "Send DeadLetterQueue": "DeadLetterQueue",
 }
@@ -279,7 +279,7 @@ func (a *account) handler() *Handler {
 	p := a.Process("release")
 	h := &Handler{
 		Backlog: table{p.Backlog(), a}, Circuits: health{p.Circuits(), a}, Endpoints: reader{p.Reader(false), a},
-		Records:         p.Deliveries(),
+		Records: p.Deliveries(), Rates: p.Rates(),
 		RetryQueue:      line{p.Sender(a.RetryQueue), a, &a.sent},
 		DeadLetterQueue: line{p.Sender(a.DeadLetterQueue), a, &a.buried},
 		Wake:            func(context.Context) error { return nil }, // there is no job

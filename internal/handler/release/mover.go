@@ -102,7 +102,7 @@ func (m *mover) carry(ctx context.Context, transfers []transfer) carried {
 	for _, t := range transfers {
 		by[t.kind] = append(by[t.kind], t)
 	}
-	retries := slices.Concat(by[kindDue], by[kindRecovery], by[kindProbe])
+	retries := slices.Concat(by[kindDue], by[kindRecovery], by[kindPaced], by[kindProbe])
 	toRetry, retried := m.send(ctx, m.retryQueue, retries, func(t transfer) queue.Outgoing {
 		return queue.ToRetry(t.item.Message, t.delay)
 	})

@@ -73,6 +73,7 @@ func New(c Config) (*Handler, error) {
 		Backlog:         dynamo.NewBacklog(tables, s.BacklogTable),
 		Circuits:        dynamo.NewCircuits(tables, s.EndpointHealthTable),
 		Endpoints:       dynamo.NewReader(read),
+		Rates:           dynamo.NewRates(tables, s.EndpointHealthTable),
 		Records:         dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		RetryQueue:      queue.Sender{Client: queues, URL: s.RetryQueueURL},
 		DeadLetterQueue: queue.Sender{Client: queues, URL: s.DeadLetterQueueURL},

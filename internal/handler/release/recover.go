@@ -7,8 +7,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/circuit"
 )
 
-// recoveries send the backlog of endpoints that answer again, each at its pace and all of them within the budget of a
-// run.
+// recoveries send the backlog of endpoints that answer again, and of those with a limit, each at its pace and all of
+// them within the budget of a run.
 type recoveries struct {
 	searcher searcher
 	settings circuit.Settings
@@ -49,14 +49,14 @@ func (r *recoveries) allot(ctx context.Context, until time.Time) counts {
 // none. A search that has much to pass over before its first one, and had no time for it yet, wants as many as if
 // nothing were late.
 func (r *recoveries) wanted(s *search) int {
-	oldest := s.oldest
-	if oldest.IsZero() && s.over {
+	oldest := circuit.Oldest{At: s.oldest, Rated: s.rated}
+	if oldest.At.IsZero() && s.over {
 		return 0
 	}
-	if oldest.IsZero() {
-		oldest = s.plan.Item.Since
+	if oldest.At.IsZero() {
+		oldest.At = s.plan.Item.Since
 	}
-	return s.plan.Item.NextQuota(r.settings, oldest, r.now())
+	return s.plan.Item.Quota(r.settings, s.facts, oldest, r.now())
 }
 
 // divide divides the budget among tenants, and a tenant's part among its endpoints, each up to the number that it

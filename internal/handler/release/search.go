@@ -22,6 +22,8 @@ type search struct {
 	waiting oldestFirst
 	// sent is how much of its quota a recovery has used.
 	sent int
+	// until is the moment of the endpoint's limit, as it was last seen.
+	until time.Time
 	// stayed tells that an item is still there which the search had to move.
 	stayed bool
 	// over tells that there is nothing more to do in this run.
@@ -37,9 +39,10 @@ type finding struct {
 	// empty tells that everything was seen, and that nothing is held or still to be moved.
 	empty bool
 	// quota is the number of items that a recovery may send, and oldest is created_at of the first of them. Oldest is
-	// zero where none was met.
+	// zero where none was met. Rated tells that it waited for its rate.
 	quota  int
 	oldest time.Time
+	rated  bool
 }
 
 // searchesFor begins a search for each trouble that is chosen.
@@ -75,6 +78,7 @@ type searcher struct {
 	shards   Shards
 	mover    *mover
 	schedule retry.Schedule
+	slots    slots
 	// run is the time from one run to the next, over which a recovery spreads its messages.
 	run time.Duration
 	now func() time.Time
@@ -137,12 +141,15 @@ func (w searcher) advance(ctx context.Context, s *search) (did counts) {
 		transfers = append(transfers, next...)
 		did = did.plus(failed("comparing tenants", err))
 	}
+	given, until, err := w.slots.give(ctx, s.trouble, transfers, s.until)
+	s.until = until
+	s.over = s.over || len(given) < len(transfers)
 	// An item that could not be moved waits for the next run, which then must still find the circuit that leads to it.
-	c := w.mover.carry(ctx, transfers)
+	c := w.mover.carry(ctx, given)
 	s.stayed = s.stayed || c.done < len(transfers)
 	s.over = s.over || c.refused
 	s.empty = !s.held && !s.stayed && s.waiting.complete()
-	return did.plus(c.did)
+	return did.plus(c.did, failed("taking slots", err))
 }
 
 // errForeign is a fault: the circuit or the item was not written by an honest process.
@@ -171,7 +178,7 @@ func (w searcher) next(s *search, first front) ([]transfer, error) {
 	if answer == endpoint.Free {
 		verdict = s.plan.Item.Verdict(s.facts, item.Waiting(w.schedule), w.now())
 	}
-	if verdict == circuit.Send && !s.mayBeSent(item) {
+	if verdict == circuit.Send && !w.mayBeSent(s, item) {
 		return nil, nil
 	}
 	s.waiting.take(first)
@@ -185,9 +192,10 @@ func (s *search) mayBeRestored(i backlog.Item, a endpoint.Admission) bool {
 }
 
 // mayBeSent reports whether the quota allows one more item. A search that has used it up is over.
-func (s *search) mayBeSent(i backlog.Item) bool {
+func (w searcher) mayBeSent(s *search, i backlog.Item) bool {
 	if s.oldest.IsZero() {
 		s.oldest = i.Message.CreatedAt
+		s.rated = i.Waiting(w.schedule).Rated && s.facts.Limit > 0
 	}
 	if s.sent >= s.quota {
 		s.over = true
@@ -202,6 +210,9 @@ func (s *search) mayBeSent(i backlog.Item) bool {
 func (w searcher) transfer(s *search, i backlog.Item, v circuit.Verdict) []transfer {
 	switch v {
 	case circuit.Send:
+		if s.rated || s.plan.Item.State != circuit.Recovering {
+			return []transfer{{kind: kindPaced, item: i}}
+		}
 		return []transfer{{kind: kindRecovery, item: i, delay: spread(w.run, s.sent-1, s.quota)}}
 	case circuit.PutBack:
 		return []transfer{{kind: kindPutBack, item: i}}

@@ -75,7 +75,7 @@ func (p planner) plan(ctx context.Context, items []circuit.Item) (troubles []tro
 			continue
 		}
 		troubles = append(troubles, *one)
-		if one.plan.Item.InTrouble() {
+		if one.plan.Item.Troubled(one.facts) {
 			did.inTrouble++
 		}
 	}
@@ -116,6 +116,7 @@ func factsOf(g endpoint.Gate) circuit.Facts {
 	return circuit.Facts{
 		Gone:    answer == endpoint.Gone,
 		Stopped: answer.Stops(),
+		Limit:   e.Rate(),
 		ChangedAt: newest(e.CreatedAt, e.UpdatedAt, e.DeletedAt, e.SecretRotatedAt,
 			e.Marks.ResumedAt, g.Tenant.ResumedAt),
 		ReleasedAt:      e.Marks.ReleasedAt,

@@ -173,7 +173,7 @@ func (m *Model) setCircuit(id string, next circuit.Item) {
 // rounded is an item as the table keeps it: its times in milliseconds.
 func rounded(i circuit.Item) circuit.Item {
 	inMillis(
-		&i.Since, &i.HeldUntil, &i.FailingSince, &i.OutageSince, &i.Last.At, &i.ProbedAt, &i.RecoveredAt,
+		&i.Since, &i.HeldUntil, &i.FailingSince, &i.OutageSince, &i.Last.At, &i.Last.RetryAt, &i.ProbedAt, &i.RecoveredAt,
 		&i.Pace.Oldest, &i.Recent.Start, &i.Outage.At, &i.Outage.EndedAt, &i.Pause.At, &i.Pause.EndedAt, &i.Death.At,
 	)
 	return i
