@@ -92,6 +92,7 @@ func (p Progress) over(s retry.Schedule) bool { return !p.Now.Before(s.End(p.Lif
 func (p Progress) Failed(s retry.Schedule, out Outcome) Move {
 	life := p.Life
 	life.Reason, life.Status = out.Reason, out.Status
+	life.Slot = time.Time{}
 	if !life.Probe.IsZero() {
 		p.Life = life
 		return p.hold(s, out.RetryAfter)
@@ -119,10 +120,17 @@ func (p Progress) Fault(s retry.Schedule) Move {
 // Again is the move of a delivery that another receive has to attempt at once: no place is used.
 func (p Progress) Again() Move { return p.wait(p.unattempted(p.Now), false) }
 
+// PutOff is the move of a delivery whose receiver wants no attempt for a while: no place is used.
+func (p Progress) PutOff(s retry.Schedule, wait time.Duration) Move {
+	return p.wait(p.unattempted(earliest(p.Now.Add(wait), s.End(p.Life.StartedAt))), false)
+}
+
 // Aside is the move of a slow tenant's delivery to SlowQueue: no place is used.
 func (p Progress) Aside() Move {
 	m := p.unattempted(p.Now)
 	m.To = ToSlowQueue
+	// The slot is for the attempt, wherever that is made.
+	m.Life.Slot = p.Life.Slot
 	return m
 }
 
@@ -161,9 +169,11 @@ func (p Progress) Bury(reason Reason) Move {
 	return m
 }
 
-// unattempted uses no place.
+// unattempted uses no place. A slot is for one attempt, which is not made now.
 func (p Progress) unattempted(due time.Time) Move {
-	return Move{Attempts: p.Place - 1, Due: due, Life: p.Life}
+	life := p.Life
+	life.Slot = time.Time{}
+	return Move{Attempts: p.Place - 1, Due: due, Life: life}
 }
 
 // wait spends a long wait in Backlog and a short one on a queue.

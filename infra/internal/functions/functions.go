@@ -66,7 +66,8 @@ func New(m *model.Model, name string, rules deliver.Rules, random *rand.Rand) *P
 	}
 	p.deliver = &deliver.Handler{
 		Tables: deliver.Tables{
-			Endpoints: p.Reader(true), Circuits: p.Circuits().WithoutNotices(), Backlog: p.Backlog(), Deliveries: p.Deliveries(),
+			Endpoints: p.Reader(true), Circuits: p.Circuits().WithoutNotices(), Rates: p.Rates(),
+			Backlog: p.Backlog(), Deliveries: p.Deliveries(),
 		},
 		Queues: deliver.Queues{
 			Retry: p.Sender(m.RetryQueue), Slow: p.Sender(m.SlowQueue), DeadLetter: p.Sender(m.DeadLetterQueue),
@@ -82,7 +83,7 @@ func New(m *model.Model, name string, rules deliver.Rules, random *rand.Rand) *P
 		Output: deliver.Output{Log: log, Metrics: metrics("deliver")}, Now: now, Random: number,
 	}
 	p.release = &release.Handler{
-		Backlog: p.Backlog(), Circuits: p.Circuits(), Endpoints: p.Reader(false), Records: p.Deliveries(),
+		Backlog: p.Backlog(), Circuits: p.Circuits(), Endpoints: p.Reader(false), Records: p.Deliveries(), Rates: p.Rates(),
 		RetryQueue: p.Sender(m.RetryQueue), DeadLetterQueue: p.Sender(m.DeadLetterQueue), Wake: noJobs,
 		Settings: rules.Circuit, Schedule: rules.Schedule, Allowance: rules.Allowance,
 		Log: log, Metrics: metrics("release"), Now: now, Random: number,

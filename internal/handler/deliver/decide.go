@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -18,6 +19,7 @@ const (
 	post    action = iota // make the attempt
 	hold                  // put it into Backlog until its endpoint can take it
 	aside                 // send it to SlowQueue
+	putOff                // send it to RetryQueue, to arrive later
 	discard               // acknowledge it: it is no longer wanted
 	bury                  // end it without an attempt
 )
@@ -35,6 +37,7 @@ func decide(t task, r dynamo.Reading, rules Rules, now time.Time) decision {
 	if t.receives == 1 {
 		asked.Probe = t.message.Life.Probe
 	}
+	asked.NoSlot = t.noSlot
 	answer := r.Admits(asked)
 	switch {
 	case answer.Drops():
@@ -44,7 +47,19 @@ func decide(t task, r dynamo.Reading, rules Rules, now time.Time) decision {
 	case answer != endpoint.Free:
 		return decision{hold, answer.Reason()}
 	}
-	return decideLane(t, r.SlowUntil, rules, now)
+	if d := decideLane(t, r.SlowUntil, rules, now); d.action != post || t.backoff(r.Circuit, now) == 0 {
+		return d
+	}
+	return decision{putOff, delivery.ReasonRetryAfter}
+}
+
+// backoff is how long a first attempt waits because the receiver has answered another one with 429 and Retry-After. It
+// waits once: its next receive is of another queue.
+func (t task) backoff(i circuit.Item, now time.Time) time.Duration {
+	if t.from != delivery.DeliveryQueue || t.message.IsTest() {
+		return 0
+	}
+	return i.Backoff(now)
 }
 
 // decideLane says where an attempt is made. A probe is attempted where it is received.

@@ -5,7 +5,8 @@
 //
 //	gather   the records of each delivery become one task
 //	look     the endpoints, their tenants' marks and their circuits, in one read
-//	decide   attempt it, hold it, set it aside, discard it or end it
+//	decide   attempt it, hold it, put it off, set it aside, discard it or end it
+//	slots    of the endpoints with a limit, as many as there are; the rest is held
 //	attempt  all POSTs at once; at the same time, tenants are charged for the time that they take
 //	next     where it goes: delivery.Progress
 //	settle   into Backlog, to a queue, or back to its own
@@ -92,5 +93,6 @@ func (h *Handler) decideAll(ctx context.Context, tasks []task) (ends []end, post
 			posts = append(posts, s)
 		}
 	}
-	return ends, posts
+	held, posts := h.slots(ctx, posts)
+	return append(ends, held...), posts
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/rate"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -34,6 +35,7 @@ type Handler struct {
 type Tables struct {
 	Endpoints  Endpoints
 	Circuits   Circuits
+	Rates      Rates
 	Backlog    Backlog
 	Deliveries Deliveries
 }
@@ -51,6 +53,11 @@ type Circuits interface {
 	Hold(ctx context.Context, key dynamo.EndpointKey, until, now time.Time) error
 	Charge(ctx context.Context, tenantID string, d time.Duration, now time.Time) (until time.Time, err error)
 	MoveSlow(ctx context.Context, tenantID string, from, to time.Time) error
+}
+
+// Rates takes slots of endpoints with a limit (dynamo.Rates).
+type Rates interface {
+	Take(ctx context.Context, key dynamo.EndpointKey, a rate.Ask, now time.Time) (rate.Taken, error)
 }
 
 // Backlog takes deliveries with long waits and returns one error per item (dynamo.Backlog).

@@ -87,6 +87,7 @@ const (
 	storeLease, storeState                = "Write EndpointHealth(" + model.LeaseKey, "Write EndpointHealth(webhook"
 	putBacklog, writeStates, chargeTenant = "Put Backlog", "Write Deliveries", "Charge"
 	sendRetry, sendSlow, sendDead         = "Send RetryQueue", "Send SlowQueue", "Send DeadLetterQueue"
+	takeSlots                             = "Take slots"
 	openSecret, hide                      = "KMS Decrypt", "ChangeVisibility"
 )
 
@@ -100,7 +101,7 @@ func (w *rig) meets(call string, v model.Verdict) {
 
 // made keeps calls, under short names.
 func (w *rig) made(name, key string) {
-	short := map[string]string{readRows: "Read", openSecret: "Open", writeStates: "States"}[name]
+	short := map[string]string{readRows: "Read", openSecret: "Open", writeStates: "States", takeSlots: "Take"}[name]
 	switch {
 	case name == "Write EndpointHealth" && strings.HasPrefix(key, model.LeaseKey):
 		short = "Hold"
@@ -225,7 +226,7 @@ func (w *rig) handler() *Handler {
 	return &Handler{
 		Tables: Tables{
 			Endpoints: reader{p.Reader(true), w}, Circuits: circuits{p.Circuits().WithoutNotices(), w},
-			Backlog: p.Backlog(), Deliveries: p.Deliveries(),
+			Rates: p.Rates(), Backlog: p.Backlog(), Deliveries: p.Deliveries(),
 		},
 		Queues: Queues{
 			Retry: p.Sender(w.aws.RetryQueue), Slow: p.Sender(w.aws.SlowQueue), DeadLetter: p.Sender(w.aws.DeadLetterQueue),

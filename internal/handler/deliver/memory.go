@@ -22,6 +22,9 @@ type memory struct {
 	// slowUntil has the slow_until of tenants that this process wrote.
 	slowUntil recent.Memory[string, time.Time]
 
+	// slots has what is known of endpoints with a limit.
+	slots recent.Memory[moment, taking]
+
 	accounts accounts
 
 	// mu guards the steps of a change of wrote, and before.

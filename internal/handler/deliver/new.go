@@ -82,6 +82,7 @@ func New(c Config) (*Handler, error) {
 				EventualCircuits: true,
 			}),
 			Circuits:   dynamo.NewCircuits(tables, s.EndpointHealthTable).WithoutNotices(),
+			Rates:      dynamo.NewRates(tables, s.EndpointHealthTable),
 			Backlog:    dynamo.NewBacklog(tables, s.BacklogTable),
 			Deliveries: dynamo.NewDeliveries(tables, s.DeliveriesTable).KeepAcknowledged(days(s.AcknowledgedDays)),
 		},

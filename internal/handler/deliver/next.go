@@ -17,6 +17,8 @@ func (h *Handler) unattempted(s candidate, d decision) end {
 	switch p := h.progress(s.task); d.action {
 	case hold:
 		return e.with(p.Hold(h.Rules.Schedule, d.reason))
+	case putOff:
+		return e.with(p.PutOff(h.Rules.Schedule, s.backoff(s.reading.Circuit, p.Now)))
 	case aside:
 		return e.with(p.Aside())
 	case bury:
@@ -72,7 +74,12 @@ func (h *Handler) progress(t task) delivery.Progress {
 
 // result is the attempt's result for its endpoint's circuit.
 func (e end) result() circuit.Result {
+	var retryAfter time.Duration
+	if e.outcome.Reason == delivery.ReasonHTTP429 {
+		retryAfter = e.outcome.RetryAfter
+	}
 	return circuit.Result{
+		RetryAfter: retryAfter,
 		DeliveryID: e.message.DeliveryID,
 		Begun:      e.begun,
 		OK:         e.outcome.Verdict == delivery.VerdictAcknowledged,

@@ -19,6 +19,7 @@ type task struct {
 	place    int       // in the schedule
 	receives int       // of the record that speaks for all
 	sentAt   time.Time // to its queue
+	noSlot   bool      // the limit of its endpoint has left none
 }
 
 // key names the endpoint of the delivery, and with it everything that is read before an attempt.

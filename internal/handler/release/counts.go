@@ -129,6 +129,6 @@ const (
 )
 
 var kindNames = [kinds]string{
-	kindDue: "due", kindRecovery: "recovery", kindPaced: "paced", kindProbe: "probe", kindDead: "dead", kindDiscarded: "discarded",
-	kindPutBack: "put_back",
+	kindDue: "due", kindRecovery: "recovery", kindPaced: "paced", kindProbe: "probe", kindDead: "dead",
+	kindDiscarded: "discarded", kindPutBack: "put_back",
 }

@@ -1,7 +1,7 @@
 // Package release sends on deliveries from Backlog. Once a minute it sends the deliveries that are due by their
-// schedule, the ones whose endpoint recovers or whose rate allows it, and one delivery to see whether an endpoint answers again; it drops the
-// ones that were discarded or whose endpoint is gone, and buries the ones that have waited for longer than a delivery
-// lives. Package circuit decides; this package reads, stores, sends and deletes.
+// schedule, the ones whose endpoint recovers or whose rate allows it, and one delivery to see whether an endpoint
+// answers again; it drops the ones that were discarded or whose endpoint is gone, and buries the ones that have waited
+// for longer than a delivery lives. Package circuit decides; this package reads, stores, sends and deletes.
 //
 // It promises:
 //   - An item is deleted only after SQS took its message or its delivery was discarded: a run that fails,
