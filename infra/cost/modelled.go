@@ -17,6 +17,7 @@ var perItem = map[string]usage{
 	"Write Deliveries":     {writes: 1},
 	"Write EndpointHealth": {writes: 1},
 	"Charge":               {writes: 1},
+	"Take slots":           {writes: 1},
 	"Write DeadLetters":    {writes: 2},
 	"Put Backlog":          {writes: 2},
 	"Delete Backlog":       {writes: 2},

@@ -93,7 +93,7 @@ func (e *explorer) answerTo(name string) string {
 	case name == "POST":
 		return fmt.Sprint(e.receivers[hook](""))
 	case strings.HasPrefix(name, "Read"), strings.HasPrefix(name, "Scan"), strings.HasPrefix(name, "Put back"),
-		name == "Write EndpointHealth", name == "Write Endpoints":
+		name == "Write EndpointHealth", name == "Write Endpoints", name == takeSlots:
 		return e.tables()
 	}
 	return ""
@@ -139,9 +139,15 @@ var owned = map[string]endpoint.Status{
 	"enabled": endpoint.Active, "disabled": endpoint.Disabled, "deleted": endpoint.Deleted,
 }
 
+// limited are its limits.
+var limited = map[string]int{"limited": 1, "limited less": 300, "unlimited": 0}
+
 func (e *explorer) deed(what string) {
 	status, err := strconv.Atoi(what)
+	limit, limits := limited[what]
 	switch {
+	case limits:
+		e.limit(hook, limit)
 	case err == nil:
 		e.answer(hook, status)
 	case owned[what] != "":
@@ -163,7 +169,8 @@ func (e *explorer) tables() string {
 	}
 	items := slices.Collect(maps.Values(e.Backlog.Items))
 	slices.SortFunc(items, func(a, b backlog.Item) int { return cmp.Compare(a.Position, b.Position) })
-	fmt.Fprintf(&b, "%+v %+v %+v %+v", items, e.Endpoints, e.Stops, e.Slow) // maps print in the order of their keys
+	// Maps print in the order of their keys.
+	fmt.Fprintf(&b, "%+v %+v %+v %+v %+v", items, e.Endpoints, e.Stops, e.Slow, e.Rates)
 	return b.String()
 }
 

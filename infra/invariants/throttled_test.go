@@ -19,7 +19,7 @@ import (
 var services = map[string][]string{
 	"Endpoints, reads":       {"Read Endpoints"},
 	"EndpointHealth, reads":  {"Read EndpointHealth", "Scan EndpointHealth"},
-	"EndpointHealth, writes": {"Write EndpointHealth", "Charge"},
+	"EndpointHealth, writes": {"Write EndpointHealth", "Charge", "Take slots"},
 	"Backlog, reads":         {"Read Backlog", "Query by-due"},
 	"Backlog, writes":        {"Put Backlog", "Delete Backlog", "Put back Backlog"},
 	"Backlog, deletes":       {"Delete Backlog"},

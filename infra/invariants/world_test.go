@@ -287,7 +287,7 @@ func (w *world) state() string {
 		}
 		fmt.Fprint(&b, id, e.Status, e.Marks.Paused(), !e.Marks.DiscardedBefore.IsZero(), e.Marks.ReleasedAt.After(i.Since),
 			i.State, time.Until(i.HeldUntil) > time.Minute, i.HeldUntil.IsZero(), min(i.Failures, 6), min(i.Probes, 5),
-			min(w.Backlog.Held(id), 3), min(due, 3), w.receivers[id](""), " ")
+			min(w.Backlog.Held(id), 3), min(due, 3), e.Rate(), w.receivers[id](""), " ")
 	}
 	fmt.Fprint(&b, w.Stops[tenant].Paused(), w.rules.Allowance.Slow(w.Slow[tenant], time.Now()))
 	return b.String()

@@ -86,6 +86,16 @@ var smallWorlds = map[string]struct {
 		},
 		deeds: []string{"*", narrow, "200", "deleted"},
 	},
+	"two new deliveries exceed a limit, and one waits for its rate": {
+		given: func(w *world) {
+			w.own(hook, 200)
+			w.limit(hook, 1)
+			w.publish(hook)
+			w.publish(hook)
+			w.rated(hook)
+		},
+		deeds: []string{"limited", "limited less", "unlimited", "500"},
+	},
 	"a slow tenant's delivery is on both queues": {
 		given: func(w *world) {
 			w.own(hook, 500)

@@ -76,6 +76,9 @@ func (r Result) Problems() (problems []string) {
 	case Outage:
 		misses(r.Left > 0, "%d deliveries of before the end of the outage wait", r.Left)
 		misses(r.Deaths > 0, "%d deliveries are dead", r.Deaths)
+	case Paced:
+		misses(r.Deaths > 0, "%d deliveries are dead", r.Deaths)
+		problems = append(problems, r.Pace.problems(r.Scenario)...)
 	case Calm:
 		misses(r.Deaths > 0, "%d deliveries are dead", r.Deaths)
 	case Swept:

@@ -32,7 +32,9 @@ func Write(dir string, results []Result) error {
 	if err := write(page, before+writtenFrom+"\n\n"+Tables(results)+"\n"+writtenTo+behind); err != nil {
 		return err
 	}
-	for name, draw := range map[string]func([]Result) string{"lateness.svg": lateness, "outage.svg": recovery} {
+	for name, draw := range map[string]func([]Result) string{
+		"lateness.svg": lateness, "outage.svg": recovery, "paced.svg": paced,
+	} {
 		if drawn := draw(results); drawn != "" {
 			if err := write(filepath.Join(dir, name), drawn); err != nil {
 				return err
@@ -51,7 +53,7 @@ func write(file, text string) error {
 
 // Tables are the figures of all results, in Markdown. Where two stand in a cell, the second is with fair queues.
 func Tables(results []Result) string {
-	var attacks, swept, honest, outages strings.Builder
+	var attacks, swept, honest, outages, rates strings.Builder
 	for _, runs := range byName(results) {
 		plain, fair := worst(runs)
 		r := plain
@@ -65,6 +67,11 @@ func Tables(results []Result) string {
 			fmt.Fprintf(&attacks, "%s%s | %s | %.2f |\n", fields, spans(runs), late, max(plain.Dollars, fair.Dollars))
 		case Swept:
 			fmt.Fprintf(&swept, "%s%s |\n", fields, strings.Join(sweep(runs), " | "))
+		case Paced:
+			for _, r := range runs {
+				fmt.Fprintf(&rates, "| `%s` | %s | %.1f to %.1f | %d | %s | %.2f %% | %.2f |\n", r.Title(), r.floods(),
+					r.Pace.Least, r.Pace.Most, r.Pace.Seconds, plot.Short(r.Pace.Overtaken), 100*r.WorstDay, r.Dollars)
+			}
 		case Honest:
 			own := both(plain, fair, func(r Result) string { return plot.Short(r.OwnP99) })
 			slow := both(plain, fair, func(r Result) string { return map[bool]string{true: "yes", false: "no"}[r.Slow] })
@@ -80,7 +87,9 @@ func Tables(results []Result) string {
 		"|---|---|---|---|---|---|\n" + swept.String() +
 		"\n| honest tenant | others, for | own p99 late | slow |\n|---|---|---|---|\n" + honest.String() +
 		"\n| outage | others, for | late | Backlog | first 2xx after | caught up after |\n|---|---|---|---|---|---|\n" +
-		outages.String()
+		outages.String() +
+		"\n| limit | flood | sent a second, in a minute's mean | most in one | out of order | others late | $ / million |\n" +
+		"|---|---|---|---|---|---|---|\n" + rates.String()
 }
 
 // both are a figure of the worst run without fair queues and of the worst with them.

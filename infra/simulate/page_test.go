@@ -65,6 +65,10 @@ func TestProblems_nameTheGoalThatIsMissed(t *testing.T) {
 		"its own":        func(r *Result) { r.Kind, r.OwnP99 = Honest, 2*time.Second },
 		"dead":           func(r *Result) { r.Kind, r.Deaths = Outage, 1 },
 		"at most 2.40 %": func(r *Result) { r.Variant, r.WorstDay, r.Length = "rate", 0.025, 30*time.Minute },
+		"12 POSTs":       func(r *Result) { r.Kind, r.limit, r.Pace = Paced, 5, Pace{Seconds: 12, Least: 5, Most: 5} },
+		"4.70 to 5.00":   func(r *Result) { r.Kind, r.limit, r.Pace = Paced, 5, Pace{Least: 4.7, Most: 5} },
+		"5.00 to 5.30":   func(r *Result) { r.Kind, r.limit, r.Pace = Paced, 5, Pace{Least: 5, Most: 5.3} },
+		"a younger one":  func(r *Result) { r.Kind, r.Pace.Overtaken = Paced, time.Minute },
 		"of the others":  func(r *Result) { r.Wrongly = 1 },
 		"for 41.0 s":     func(r *Result) { r.Kind, r.Busy.Seconds, r.tenants = Swept, 41, 1 },
 		"for 109.0 s":    func(r *Result) { r.Kind, r.Busy.Seconds, r.tenants = Swept, 109, 10 },
@@ -88,13 +92,19 @@ func TestWrite(t *testing.T) {
 		{Scenario: Scenario{Name: "day", Kind: Outage, Length: 2 * time.Minute}},
 		{sweptBy(1, false), Figures{Busy: Busy{Seconds: 3}}}, {sweptBy(1, true), Figures{Busy: Busy{Seconds: 2}}},
 		{sweptBy(10, false), Figures{Busy: Busy{Seconds: 11}}},
+		{
+			rated{limit: 1, hooks: 1, published: 2}.scenario(""),
+			Figures{Pace: Pace{Seconds: 2, Least: 0.9, Most: 1.1}, Dollars: 3},
+		},
 	}
 	if err := Write(dir, results); err == nil {
 		t.Error("written without a page")
 	}
 	text := writePage(t, dir, results)
 	for _, want := range []string{
-		"before\n", "\nbehind\n", "`usual`", "`day`", "| 1,000/s, 2 h; 10/s, 24 h | 0.30 % / – | 2.50 |",
+		"before\n", "\nbehind\n",
+		"| `rate-1/2-a-second` | 2/s to 1 endpoints | 0.9 to 1.1 | 2 | – | 0.00 % | 3.00 |",
+		"`usual`", "`day`", "| 1,000/s, 2 h; 10/s, 24 h | 0.30 % / – | 2.50 |",
 		"- `hang@1000`: 0.30 % of others'", "| `busy-2.9`: 2xx after 2.9 s | 3.0 s / 2.0 s | 11.0 s / – | – / – |",
 	} {
 		if !strings.Contains(text, want) {
@@ -149,6 +159,10 @@ func TestPlot(t *testing.T) {
 		s.Length = time.Hour
 		all = append(all, Result{s, Figures{Bins: []bin{{10, 1}, {10, 0}}}})
 	}
+	flooded := Result{
+		Scenario{Name: "rate-10", Variant: toItsEnd, Kind: Paced, limit: 10},
+		Figures{Samples: []Sample{{1, 2, 3}}, Pace: Pace{Sent: []int{10}, Published: []int{1000}}},
+	}
 	for name, c := range map[string]struct {
 		results []Result
 		want    []string
@@ -156,6 +170,7 @@ func TestPlot(t *testing.T) {
 		"an outage":   {[]Result{day, all[0]}, []string{"outage.svg"}},
 		"all attacks": {all, []string{"lateness.svg"}},
 		"both":        {append(all, day), []string{"lateness.svg", "outage.svg"}},
+		"a pace":      {[]Result{flooded}, []string{"paced.svg"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -73,3 +73,37 @@ func recovery(results []Result) string {
 		panel("Not delivered yet", "deliveries", func(n int) int { return r.Samples[n].Left }),
 	})
 }
+
+// drawnPace is how much of the first minutes is drawn second by second.
+const drawnPace = 6 * time.Minute
+
+// paced draws the flood that was played to its end: what is published and sent in each second, and what waits; ""
+// unless that was played.
+func paced(results []Result) string {
+	n := slices.IndexFunc(results, func(r Result) bool { return r.Kind == Paced && r.Variant == toItsEnd })
+	if n < 0 {
+		return ""
+	}
+	r := results[n]
+	bySecond := func(title string, all []int) plot.Panel {
+		var values []float64
+		for _, n := range all[:min(int(drawnPace/time.Second), len(all))] {
+			values = append(values, float64(n))
+		}
+		return plot.Panel{
+			Title: title, Unit: "deliveries", Lines: []plot.Line{{Values: values}}, Step: time.Second,
+			Least: float64(2 * r.limit),
+		}
+	}
+	var waiting []float64
+	for _, s := range r.Samples {
+		waiting = append(waiting, float64(s.Backlog))
+	}
+	return plot.Drawing(1, []plot.Panel{
+		bySecond("Published, by second", r.Pace.Published),
+		bySecond(fmt.Sprintf("Sent to the endpoint with %d/s, by second", r.limit), r.Pace.Sent),
+		{
+			Title: "Waiting in Backlog", Unit: "deliveries", Lines: []plot.Line{{Values: waiting}}, Step: time.Minute, Least: 1,
+		},
+	})
+}

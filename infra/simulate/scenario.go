@@ -35,6 +35,8 @@ type Scenario struct {
 	attack   time.Duration // how long a swept attack lasts
 	refuses  window        // every table of the stack refuses
 	stopped  window        // DeliveryQueue's mapping receives nothing
+	limit    int           // of the subjects' endpoints, in deliveries a second
+	toggles  bool          // their owner sets another limit each second
 }
 
 // Kind determines the goals of a scenario.
@@ -47,6 +49,7 @@ const (
 	Outage Kind = "outage"
 	Calm   Kind = "calm"
 	Swept  Kind = "swept"
+	Paced  Kind = "paced"
 )
 
 // atRates are further rates of an attack's events, where it has one.
@@ -65,7 +68,7 @@ func (s Scenario) atRates() (all []Scenario) {
 }
 
 // whole reports whether a part of the scenario would show nothing.
-func (s Scenario) whole() bool { return s.Kind == Swept || s.stopped.to > 0 }
+func (s Scenario) whole() bool { return s.Kind == Swept || s.Kind == Paced || s.stopped.to > 0 }
 
 type window struct{ from, to time.Duration }
 
@@ -295,5 +298,6 @@ func Scenarios() (all []Scenario) {
 	week.events = 0.01
 	return slices.Concat(
 		all, []Scenario{week}, busyScenarios(), failingScenarios(), honestTenants(), neighbours(), outages(),
+		pacedScenarios(),
 	)
 }

@@ -118,5 +118,6 @@ func played(t *testing.T, s Scenario) (r Result) {
 // brief are the figures without those of plots.
 func (f Figures) brief() Figures {
 	f.Bins, f.Samples = nil, nil
+	f.Pace.Sent, f.Pace.Published, f.Pace.byHook = nil, nil, nil
 	return f
 }

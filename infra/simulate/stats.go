@@ -17,6 +17,7 @@ type Figures struct {
 	Slow                bool // a subject's tenant was slow at some time
 	Wrongly             int  // tenants of the others that are slow at the end
 	Busy                Busy
+	Pace                Pace
 	InFlight, Backlog   int           // peaks: RetryQueue and SlowQueue, Backlog
 	FirstOK, CaughtUp   time.Duration // since the end of the outage
 	Left                int           // deliveries of before the end of the outage that have not ended
@@ -66,6 +67,9 @@ const binLength = 15 * time.Minute
 func (s *stats) published(w *world, h *hook) int {
 	d := delivered{millis: uint32(w.now() / time.Millisecond), role: h.role} //nolint:gosec // 49 days
 	s.created = append(s.created, d)
+	if w.scenario.limit > 0 && h.role == subject {
+		s.Pace.publishes(w, h)
+	}
 	if w.isOld(&d) {
 		s.Left++
 	}
@@ -84,6 +88,9 @@ func (s *stats) posted(w *world, h *hook, n int, a answer) {
 	now, d := w.now(), &s.created[n]
 	if h.role == subject {
 		s.Posts++
+		if w.scenario.limit > 0 {
+			s.Pace.posts(w, h, d)
+		}
 	}
 	if !d.attempted {
 		d.attempted = true
@@ -171,6 +178,7 @@ func (w *world) result() Result {
 	defer w.Mu.Unlock()
 	w.stats.sample(w)
 	w.stats.Busy.end(w)
+	w.stats.Pace.end(w)
 	s, million := &w.stats, float64(max(len(w.stats.created), 1))/1e6
 	requests, dollars := cost.Modelled(w.Used, w.maps, s.runs)
 	f := s.Figures

@@ -38,8 +38,10 @@ func Circuit(endpointID string, version int64) circuit.Item {
 		TenantID: "acme", EndpointID: endpointID, Version: version, State: circuit.Recovering, Since: at,
 		Failures: 4, FailingSince: at.Add(time.Second), OutageSince: at.Add(2 * time.Second),
 		Deliveries: []string{"msg_2", "msg_1"},
-		Last:       circuit.Answer{At: at.Add(3 * time.Second), Status: 503, Reason: "http_5xx", RetryAt: at.Add(time.Minute)},
-		Probes:     5, ProbedAt: at.Add(4 * time.Second), RecoveredAt: at.Add(5 * time.Second),
+		Last: circuit.Answer{
+			At: at.Add(3 * time.Second), Status: 503, Reason: "http_5xx", RetryAt: at.Add(time.Minute),
+		},
+		Probes: 5, ProbedAt: at.Add(4 * time.Second), RecoveredAt: at.Add(5 * time.Second),
 		Pace:   circuit.Pace{Quota: 960, Oldest: at.Add(6 * time.Second)},
 		Recent: circuit.Recent{Start: at.Add(7 * time.Second), Tried: 9, OK: 8, TriedWas: 7, OKWas: 6},
 		Outage: circuit.Spell{At: at, Reason: "http_5xx", Status: 503, Told: true, EndedAt: at.Add(time.Hour)},
