@@ -76,13 +76,14 @@ endef
 # 1 where there is a C compiler, which the race detector needs. What is not deployed does without: it would take minutes.
 CGO = $(shell CGO_ENABLED= go env CGO_ENABLED)
 
+# A test with the race detector sleeps for a second at its end unless GORACE says otherwise: it reports races at once.
 # The JSON library is real in the oldest Go that builds the module, and the standard library's from Go 1.27 on.
 JSON_READERS := ./internal/badjson ./internal/event ./internal/handler/webhooks
 
 unit: .tools/gotestsum-$(GOTESTSUM) ## run the tests that need no emulator, in random order, for races too
 	@status=0; $(call go_test,days,-shuffle=on ./infra/simulate ./infra/invariants) || status=1; \
 	$(call go_test,tools,-shuffle=on $$(go list ./infra/... | grep -vE '/infra/(simulate|invariants)$$')) || status=1; \
-	export CGO_ENABLED=$(CGO); \
+	export CGO_ENABLED=$(CGO) GORACE=atexit_sleep_ms=0; \
 	$(call go_test,unit,$(if $(filter 1,$(CGO)),-race) -shuffle=on ./functions/... ./internal/...) || status=1; \
 	export CGO_ENABLED=0 GOTOOLCHAIN=$$(sed -n 's/^go /go/p' go.mod); \
 	$(call go_test,oldest,-shuffle=on $(JSON_READERS)) || status=1; exit $$status
@@ -91,7 +92,7 @@ unit: .tools/gotestsum-$(GOTESTSUM) ## run the tests that need no emulator, in r
 e2e: native tools $(if $(shell command -v javac),.tools/dynamodb-local/installed) ## run the tests against the emulator and the local stack
 	@files=$$(find ./functions ./internal ./infra -name '*_emulator_test.go' | grep -v infra/pack/package); \
 	tests=$$(sed -nE 's/^func (Test[A-Za-z0-9_]+).*/\1/p' $$files | paste -sd '|' -); \
-	$(call go_test,emulator,-count 1 -p 3 -timeout 12m -tags emulator -run "^($$tests)\$$" $$(.ci/system skip) $$(dirname $$files | sort -u))
+	$(call go_test,emulator,-count 1 -p 4 -timeout 12m -tags emulator -run "^($$tests)\$$" $$(.ci/system skip) $$(dirname $$files | sort -u))
 
 lint: tools ## run gofmt, golangci-lint (go vet and more), cfn-lint, redocly and spectral
 	@status=0; files=$$(gofmt -l functions internal infra); [ -z "$$files" ] || { echo "not gofmt'ed: $$files"; status=1; }; \

@@ -50,7 +50,7 @@ func told(t *testing.T, answer, words string) []string {
 
 // The functions themselves say which actions and fields they know, so that a new one is tried, too.
 func TestEveryStringOfARequestIsBounded(t *testing.T) {
-	long, fields := strings.Repeat("x", 380_000), 0
+	longest, fields := strings.Repeat("x", 380_000), 0
 	for name, f := range withoutStores() {
 		for _, action := range told(t, testkit.Ask(t, f, "none", ""), "must be one of ") {
 			for _, field := range told(t, testkit.Ask(t, f, action, `"none":1`), "it knows ") {
@@ -58,6 +58,10 @@ func TestEveryStringOfARequestIsBounded(t *testing.T) {
 					continue
 				}
 				fields++
+				long := longest[:10_000]
+				if field == "event" {
+					long = longest // the one field that may be longer, as it was published
+				}
 				for _, value := range []string{
 					`"%s"`, `["%s"]`, `[["a","%s"]]`, `{"a":"%s"}`, `{"%s":"a"}`, `[{"tenant_id":"%s"}]`, `[{"a":{"b":["%s"]}}]`,
 				} {
@@ -78,7 +82,7 @@ func TestEveryStringOfARequestIsBounded(t *testing.T) {
 
 // Nor is a long name of a field answered or logged.
 func TestEveryNameOfARequestIsBounded(t *testing.T) {
-	long := strings.Repeat("x", 380_000)
+	long := strings.Repeat("x", 20_000)
 	for name, f := range withoutStores() {
 		for _, action := range told(t, testkit.Ask(t, f, "none", ""), "must be one of ") {
 			for _, fields := range []string{`%q:1`, `"limit":1,%q:1`, `%[1]q:1,%[1]q:1`} {
