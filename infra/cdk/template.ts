@@ -135,6 +135,12 @@ export interface HeraldParameters {
    */
   readonly vpcSecurityGroupIds?: string
   /**
+   * Comma-separated public addresses and CIDR prefixes that deliveries come from, such as those of the NAT gateways
+   * behind VpcSubnetIds, for everybody to read at /v1/source-addresses; empty where they are not fixed.
+   * @default ''
+   */
+  readonly sourceAddresses?: string
+  /**
    * Domain name of the management API besides the one that AWS gives it; empty for none.
    * @default ''
    */
@@ -437,6 +443,12 @@ export const rules: { readonly [P in keyof Required<HeraldParameters>]: Rule } =
   },
   vpcSubnetIds: { name: 'VpcSubnetIds', default: '', pattern: '(subnet-[0-9a-f]+(,subnet-[0-9a-f]+)*)?' },
   vpcSecurityGroupIds: { name: 'VpcSecurityGroupIds', default: '', pattern: '(sg-[0-9a-f]+(,sg-[0-9a-f]+)*)?' },
+  sourceAddresses: {
+    name: 'SourceAddresses',
+    default: '',
+    maxLength: 500,
+    pattern: '([0-9a-fA-F:./]+(,[0-9a-fA-F:./]+)*)?',
+  },
   domainName: { name: 'DomainName', default: '', pattern: '([a-z0-9-]+(\\.[a-z0-9-]+)+)?' },
   certificateArn: {
     name: 'CertificateArn',
@@ -515,6 +527,14 @@ export abstract class HeraldOutputs extends Construct {
    */
   get apiDomainTarget(): string {
     return this.output('ApiDomainTarget')
+  }
+
+  /**
+   * Addresses that deliveries come from
+   * A deployment fails where this is used and the template's condition HasSourceAddresses does not hold.
+   */
+  get sourceAddresses(): string {
+    return this.output('SourceAddresses')
   }
 
   /**

@@ -151,6 +151,7 @@ func TestTheOpenRouteHasAThrottleOfItsOwn(t *testing.T) {
 	}
 	want := object{
 		"GET /v1/webhooks/{id}/jwks.json": object{"ThrottlingRateLimit": 20, "ThrottlingBurstLimit": 100},
+		"GET /v1/source-addresses":        object{"ThrottlingRateLimit": 20, "ThrottlingBurstLimit": 100},
 	}
 	got := at(api, "RouteSettings")
 	if fmt.Sprint(got) != fmt.Sprint(want) {

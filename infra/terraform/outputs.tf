@@ -15,6 +15,11 @@ output "api_domain_target" {
   value       = try(aws_cloudformation_stack.herald.outputs["ApiDomainTarget"], null)
 }
 
+output "source_addresses" {
+  description = "Addresses that deliveries come from, or null where the stack has none"
+  value       = try(aws_cloudformation_stack.herald.outputs["SourceAddresses"], null)
+}
+
 output "events_queue_url" {
   description = "Where the auth service sends events"
   value       = aws_cloudformation_stack.herald.outputs["EventsQueueUrl"]

@@ -294,6 +294,23 @@ variable "vpc_security_group_ids" {
   }
 }
 
+variable "source_addresses" {
+  description = "Comma-separated public addresses and CIDR prefixes that deliveries come from, such as those of the NAT gateways behind VpcSubnetIds, for everybody to read at /v1/source-addresses; empty where they are not fixed."
+  type        = string
+  default     = ""
+  nullable    = false
+
+  validation {
+    condition     = length(var.source_addresses) <= 500
+    error_message = "SourceAddresses must have at most 500 characters."
+  }
+
+  validation {
+    condition     = can(regex("^(?:([0-9a-fA-F:./]+(,[0-9a-fA-F:./]+)*)?)$", var.source_addresses))
+    error_message = "SourceAddresses must match ([0-9a-fA-F:./]+(,[0-9a-fA-F:./]+)*)?."
+  }
+}
+
 variable "domain_name" {
   description = "Domain name of the management API besides the one that AWS gives it; empty for none."
   type        = string
@@ -980,6 +997,7 @@ locals {
     PermissionsBoundaryArn     = var.permissions_boundary_arn
     VpcSubnetIds               = var.vpc_subnet_ids
     VpcSecurityGroupIds        = var.vpc_security_group_ids
+    SourceAddresses            = var.source_addresses
     DomainName                 = var.domain_name
     CertificateArn             = var.certificate_arn
     DisableExecuteApiEndpoint  = tostring(var.disable_execute_api_endpoint)

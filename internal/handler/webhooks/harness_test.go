@@ -369,7 +369,7 @@ func (w *rig) exchange(
 		a.header.Set(name, value)
 	}
 	cached := "no-store"
-	if a.status == http.StatusOK && strings.HasSuffix(target, "/jwks.json") {
+	if a.status == http.StatusOK && (strings.HasSuffix(target, "/jwks.json") || target == "/v1/source-addresses") {
 		cached = "max-age=3600"
 	}
 	if a.status == http.StatusOK && strings.HasPrefix(target, "/v1/event-types") {

@@ -34,6 +34,7 @@ type Settings struct {
 	EgressAllowCIDRs string `env:"EGRESS_ALLOW_CIDRS"`
 	EgressDenyCIDRs  string `env:"EGRESS_DENY_CIDRS"`
 	EgressAllowPorts string `env:"EGRESS_ALLOW_PORTS"`
+	SourceAddresses  string `env:"SOURCE_ADDRESSES"`
 
 	DeletedEndpointDays  config.Days `env:"DELETED_ENDPOINT_DAYS"` // 0: deleted endpoints are kept for ever
 	MaxEndpointsPerHost  int         `env:"MAX_ENDPOINTS_PER_HOST,notEmpty"`
@@ -53,6 +54,8 @@ func New(c Config) (*Handler, error) {
 	policy, err := egress.ParsePolicy(egress.Settings{
 		Stage: s.Stage, AllowCIDRs: s.EgressAllowCIDRs, DenyCIDRs: s.EgressDenyCIDRs, AllowPorts: s.EgressAllowPorts,
 	})
+	cidrs, faulty := ParseSources(s.SourceAddresses)
+	err = errors.Join(err, faulty)
 	if n := s.MaxEndpointsPerHost; n < 1 || n > endpoint.MaxLive {
 		err = errors.Join(err, fmt.Errorf("MAX_ENDPOINTS_PER_HOST must be 1 to %d", endpoint.MaxLive))
 	}
@@ -84,6 +87,7 @@ func New(c Config) (*Handler, error) {
 		Companions: s.CompanionHeaders,
 		Asymmetric: bool(s.AsymmetricSignatures),
 		Published:  endpoints,
+		Sources:    cidrs,
 		Tests: Tests{
 			Circuits:   dynamo.NewCircuits(tables, s.HealthTable),
 			Counts:     dynamo.NewTestCounts(tables, s.DeliveriesTable),

@@ -51,12 +51,14 @@ func TestNew_namesTheVariablesAtFaultAndShowsNoValue(t *testing.T) {
 	s := settings
 	s.EgressAllowCIDRs, s.EgressAllowPorts, s.KeyRequestsPerMinute = "10.1.0.0/16, hush", "hush", 9
 	s.MaxEndpointsPerHost = 51
+	s.SourceAddresses = "203.0.113.7,hush"
 	s.CompanionHeaders = "hush"
 	s.AsymmetricSignatures = true
 	_, err := New(Config{Settings: s})
 	want := strings.Join([]string{
 		"reading the environment: EGRESS_ALLOW_CIDRS: entry 2 is not a CIDR prefix",
 		"EGRESS_ALLOW_PORTS: entry 1 is not a port or a range of ports",
+		"SOURCE_ADDRESSES: entry 2 is neither an address nor a CIDR prefix",
 		"MAX_ENDPOINTS_PER_HOST must be 1 to 50",
 		"API_KEY_REQUESTS_PER_MINUTE must be 10 to 1000000",
 		"COMPANION_HEADERS must be none, webhook, svix or webhook+svix",

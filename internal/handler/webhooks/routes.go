@@ -69,6 +69,9 @@ var routes = []route{
 		do: (*Handler).test,
 	},
 	{
+		method: "GET", path: "/v1/source-addresses", open: true, maxAge: time.Hour, do: (*Handler).sourceAddresses,
+	},
+	{
 		method: "GET", path: base + "/{id}/jwks.json", open: true, maxAge: time.Hour,
 		do: (*Handler).keySet,
 	},

@@ -2,8 +2,8 @@
 // that tenants had at another sender.
 //
 // It promises that every request of the API is counted against its key by one conditional write, which also shows
-// whether the key still holds, and that the refusal of a key beyond its limit costs no more than that; that one route
-// alone, which answers with public keys, needs no key;
+// whether the key still holds, and that the refusal of a key beyond its limit costs no more than that; that two routes
+// alone need no key, which answer with public keys and with the addresses that deliveries come from;
 // that another tenant's endpoint looks exactly like one that does not exist; that a change is
 // stored whole or not at all, and that every error is a problem document. A signing secret is
 // returned by the call that made it and never again: this package cannot decrypt. It calls no
@@ -70,6 +70,7 @@ type Handler struct {
 
 	Companions delivery.Companions // that deliveries have
 	Asymmetric bool                // new secrets come with a key pair, and public keys are shown
+	Sources    []string            // CIDR prefixes that deliveries come from
 	Published  Published
 	Tests      Tests
 	keySets    recent.Memory[string, published] // by endpoint id
