@@ -18,7 +18,7 @@ import (
 var (
 	readers = []string{
 		"code", "status", "endpoints list", "endpoints show", "deliveries show", "deliveries find", "dead list", "dead show",
-		"rejected list", "rejected show", "jobs list", "jobs show", "keys list", "events list", "tail",
+		"rejected list", "rejected show", "jobs list", "jobs show", "keys list", "types show", "tail",
 	}
 	actors = map[string]int{
 		"endpoints convert --from svix -": exit.Failed, "events convert -": exit.Failed,

@@ -5,7 +5,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/examples"
@@ -13,29 +12,15 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/exit"
 	"github.com/herald-webhooks/herald/infra/herald/usage"
 	"github.com/herald-webhooks/herald/internal/event"
-	"github.com/herald-webhooks/herald/internal/event/catalogue"
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
 func eventCommands(s setup) *cli.Command {
 	return group("events", "events as an auth service sends them",
-		command("list", "the event types that this herald was built with; as JSON, with schemas and examples", s.listTypes),
 		typesCommand(s),
 		command("send [TYPE]", "send a sample, or a file, to the stack's events queue", s.on(sendEvent),
 			usage.Text("tenant", "the tenant of the sample"), usage.Text("file", "an event message, or - for standard input")),
 	)
-}
-
-func (s setup) listTypes(_ context.Context, line *cli.Command) error {
-	var rows []answers.Row
-	for _, t := range catalogue.Types() {
-		rows = append(rows, answers.Row{
-			"type": t.Name, "description": t.Description,
-			"schema": jsontext.Value(t.Schema), "example": jsontext.Value(t.Example),
-		})
-	}
-	s.screen(line).Rows(rows, rows, "type", "description")
-	return nil
 }
 
 func sendEvent(ctx context.Context, c call) error {
@@ -78,7 +63,7 @@ func eventBody(c call) (string, error) {
 	message, err := examples.Event(name, c.line.String("tenant"))
 	if err != nil {
 		why := operator.NoSuch("event", name, event.Types())
-		return "", exit.With(exit.Usage, "%s: %s; see herald events list", answers.Safe(name), why)
+		return "", exit.With(exit.Usage, "%s: %s; see herald types", answers.Safe(name), why)
 	}
 	return message.Body()
 }

@@ -50,7 +50,8 @@ func tree(s setup) *cli.Command {
 		},
 		Commands: []*cli.Command{
 			statusCommand(s), endpointCommands(s), tenantCommands(s), deliveryCommands(s), deadCommands(s),
-			rejectedCommands(s), jobCommands(s), keyCommands(s), eventCommands(s), testCommand(s), tailCommand(s),
+			rejectedCommands(s), jobCommands(s), keyCommands(s), eventCommands(s), typeCommands(s), testCommand(s),
+			tailCommand(s),
 			stopCommand(s), startCommand(s), verifyCommand(s), codeCommand(s), consoleCommand(s),
 		},
 	}

@@ -245,7 +245,7 @@ func TestExitCodes_sayThatTheOutputWasNotWritten(t *testing.T) {
 		code int
 		why  string
 	}{
-		"events list":                            {exit.Failed, ""},
+		"types":                                  {exit.Failed, ""},
 		"console":                                {exit.Failed, ""}, // and serves no page
 		"-y dead replay a":                       {exit.Unhealthy, ""},
 		"-y endpoints pause webhook_1 webhook_2": {exit.Unhealthy, "refused: b/ (): webhook_2"},

@@ -23,8 +23,8 @@ func TestRejected_listSaysWhoseAndWhatCanSucceed(t *testing.T) {
 	f.ends(t, exit.Done, "-o json rejected list", "the nearest are") // not shortened
 }
 
-func TestEventsList_hasTheCatalogue(t *testing.T) {
-	out := new(fake).ends(t, exit.Done, "-o json events list")
+func TestTypes_areTheCatalogue(t *testing.T) {
+	out := new(fake).ends(t, exit.Done, "-o json types")
 	var rows []struct {
 		Type        string         `json:"type"`
 		Description string         `json:"description"`
@@ -42,5 +42,24 @@ func TestEventsList_hasTheCatalogue(t *testing.T) {
 	}
 	if diff := cmp.Diff(event.Types(), names); diff != "" {
 		t.Errorf("types (-known +listed):\n%s", diff)
+	}
+}
+
+// The types are those of the catalogue, wherever herald runs: no stack is looked for.
+func TestTypes_showOneAndSayWhatIsNext(t *testing.T) {
+	f := new(fake)
+	f.ends(t, exit.Done, "types", "user.created", "A user was created", "next: herald types show TYPE")
+	f.ends(t, exit.Done, "types show user.created", "A user was created", "userId", "^user_", "zoë.martínez@example.com",
+		"next: herald events send user.created --tenant TENANT")
+	out := f.ends(t, exit.Done, "-o json types show user.created")
+	var row map[string]any
+	if err := json.Unmarshal([]byte(out), &row); err != nil || row["type"] != "user.created" || row["schema"] == nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	f.ends(t, exit.Usage, "types show user.creatd", "user.created", "see herald types")
+	f.ends(t, exit.Usage, "types show", "give one argument, TYPE")
+	f.ends(t, exit.Usage, "types shwo", "show")
+	if len(f.requests) > 0 {
+		t.Errorf("asked %v", f.requests)
 	}
 }

@@ -33,7 +33,7 @@ func Prepare(c *cli.Command) {
 		return ctx, refuseWords(c)
 	}
 	if len(c.Commands) > 0 {
-		c.Action = unknown
+		c.Action = orUnknown(c.Action)
 	}
 	for _, f := range c.Flags {
 		once(f)
@@ -184,6 +184,16 @@ func refuseNotLocal(c *cli.Command) error {
 		}
 	}
 	return nil
+}
+
+// orUnknown is the action of a group. Without words behind it, it does what the group does alone, if that is anything.
+func orUnknown(alone cli.ActionFunc) cli.ActionFunc {
+	return func(ctx context.Context, c *cli.Command) error {
+		if alone != nil && !c.Args().Present() {
+			return alone(ctx, c)
+		}
+		return unknown(ctx, c)
+	}
 }
 
 // unknown is the action of a command with subcommands only.
