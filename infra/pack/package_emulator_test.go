@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/infra/internal/deployer"
 	"github.com/herald-webhooks/herald/infra/internal/sam"
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
@@ -121,6 +122,11 @@ func TestUpdatesPublishWhatTheyChange(t *testing.T) {
 		}
 	}
 	gradual := translate(t, template, "GradualDeployment=true")
+	for id, r := range cfn.Of(gradual.Body).Resources {
+		if len(before.OfType(r.Type)) == 0 && !slices.Contains(deployer.Gradual, r.Type) {
+			t.Errorf("the deployer's policy does not know %s, which is a %s", id, r.Type)
+		}
+	}
 	groups := gradual.OfType("AWS::CodeDeploy::DeploymentGroup")
 	for _, name := range every {
 		group := groups[name+"FunctionDeploymentGroup"].Properties

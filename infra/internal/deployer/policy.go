@@ -1,0 +1,145 @@
+package deployer
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// policy is a policy document of IAM.
+type policy struct {
+	Version   string      `json:"Version"`
+	Statement []statement `json:"Statement"`
+}
+
+type statement struct {
+	Sid       string         `json:"Sid"`
+	Effect    string         `json:"Effect"`
+	Action    []string       `json:"Action"`
+	Resource  []string       `json:"Resource"`
+	Condition map[string]any `json:"Condition,omitempty"`
+}
+
+// left are the actions of handlers that the policy leaves out, each with the properties that need them. The template
+// has none of these. A star stands for any text.
+var left = map[string][]string{
+	"dynamodb:BatchWriteItem":     {"ImportSourceSpecification", "Replicas"},
+	"dynamodb:DeleteItem":         {"Replicas"},
+	"dynamodb:GetItem":            {"Replicas"},
+	"dynamodb:PutItem":            {"ImportSourceSpecification", "Replicas"},
+	"dynamodb:Query":              {"Replicas"},
+	"dynamodb:Scan":               {"Replicas"},
+	"dynamodb:UpdateItem":         {"ImportSourceSpecification", "Replicas"},
+	"dynamodb:*Replica*":          {"Replicas"},
+	"dynamodb:*Import*":           {"ImportSourceSpecification"},
+	"dynamodb:*KinesisStreaming*": {"KinesisStreamSpecification"},
+	"elasticfilesystem:*":         {"FileSystemConfigs"},
+	"firehose:*":                  {"DeliveryDestinationArn"},
+	"iam:*Group*":                 {"Groups"},
+	"iam:*User*":                  {"Users"},
+	"kinesis:*":                   {"KinesisStreamSpecification"},
+	"kms:Decrypt":                 customerKeys,
+	"kms:Encrypt":                 customerKeys,
+	"kms:GenerateDataKey*":        customerKeys,
+	"kms:ReEncrypt*":              customerKeys,
+	"s3:*":                        {"BodyS3Location", "TruststoreUri"}, // code is named apart
+	"s3files:*":                   {"FileSystemConfigs"},
+	"secretsmanager:*":            {"SourceAccessConfigurations"},
+	"iam:CreateServiceLinkedRole": nil, // named apart, for one service
+	"iam:PassRole":                nil, // named apart, for the services that take roles
+}
+
+// customerKeys are the properties that name a key of the adopter's.
+var customerKeys = []string{"KmsKeyArn", "KmsKeyId", "KmsKeyIdentifier", "KmsMasterKeyId", "KMSMasterKeyId"}
+
+// byName are the services whose resources have the stack's name at the beginning of theirs, and are bound by it: an
+// identity that may change any role of the account may do everything.
+var byName = map[string][]string{
+	"iam": {"arn:aws:iam::*:role/herald-*", "arn:aws:iam::*:policy/herald-*"},
+}
+
+// apart are the statements that no handler names: those of the one who deploys, and of roles that are handed over.
+func apart() []statement {
+	const serviceRole = "arn:aws:iam::*:role/aws-service-role/dynamodb.application-autoscaling.amazonaws.com/*"
+	return []statement{
+		{"Stacks", "Allow", []string{
+			"cloudformation:CreateChangeSet", "cloudformation:CreateStack", "cloudformation:DeleteChangeSet",
+			"cloudformation:DeleteStack", "cloudformation:DescribeChangeSet", "cloudformation:DescribeStackEvents",
+			"cloudformation:DescribeStackResources", "cloudformation:DescribeStacks", "cloudformation:ExecuteChangeSet",
+			"cloudformation:GetTemplate", "cloudformation:ListStackResources", "cloudformation:TagResource",
+			"cloudformation:UpdateStack",
+		}, []string{"arn:aws:cloudformation:*:*:stack/herald-*"}, nil},
+		{"Transform", "Allow", []string{"cloudformation:CreateChangeSet"},
+			[]string{"arn:aws:cloudformation:*:aws:transform/Serverless-2016-10-31"}, nil},
+		{"Summary", "Allow", []string{"cloudformation:GetTemplateSummary", "cloudformation:ValidateTemplate"},
+			[]string{"*"}, nil},
+		{"Code", "Allow", []string{"s3:GetObject", "s3:GetObjectVersion", "s3:PutObject"},
+			[]string{"arn:aws:s3:::my-bucket/*"}, nil},
+		{"CodeBucket", "Allow", []string{"s3:GetBucketLocation", "s3:ListBucket"}, []string{"arn:aws:s3:::my-bucket"}, nil},
+		{"HandRolesOver", "Allow", []string{"iam:PassRole"}, byName["iam"][:1], map[string]any{
+			"StringEquals": map[string]any{"iam:PassedToService": []string{
+				"codedeploy.amazonaws.com", "lambda.amazonaws.com", "scheduler.amazonaws.com",
+			}},
+		}},
+		{"ScaleTables", "Allow", []string{"iam:CreateServiceLinkedRole"}, []string{serviceRole}, map[string]any{
+			"StringEquals": map[string]any{"iam:AWSServiceName": "dynamodb.application-autoscaling.amazonaws.com"},
+		}},
+	}
+}
+
+// isLeft says whether the policy leaves an action out.
+func isLeft(action string) bool {
+	for name := range left {
+		pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(name), `\*`, ".*") + "$"
+		if regexp.MustCompile(pattern).MatchString(action) {
+			return true
+		}
+	}
+	return false
+}
+
+// needed are the actions of all handlers that the policy has to name, sorted.
+func needed(byType map[string][]string) []string {
+	all := map[string]bool{}
+	for _, actions := range byType {
+		for _, action := range actions {
+			if !isLeft(action) {
+				all[action] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// write is the policy for the actions of the handlers, a statement for each service. Actions of IAM that take no name
+// of a resource stand apart.
+func write(byType map[string][]string) policy {
+	services := map[string][]string{}
+	for _, action := range needed(byType) {
+		service, verb, _ := strings.Cut(action, ":")
+		if service == "iam" && (verb == "ListRoles" || verb == "ListPolicies") {
+			service = "list"
+		}
+		services[service] = append(services[service], action)
+	}
+	p := policy{Version: "2012-10-17", Statement: apart()}
+	for _, service := range slices.Sorted(maps.Keys(services)) {
+		resources := byName[service]
+		if resources == nil {
+			resources = []string{"*"}
+		}
+		p.Statement = append(p.Statement, statement{sid(service), "Allow", services[service], resources, nil})
+	}
+	return p
+}
+
+// sid is a statement's name, which takes letters and digits alone.
+func sid(service string) string {
+	words := strings.Split(service, "-")
+	for n, word := range words {
+		words[n] = strings.ToUpper(word[:1]) + word[1:]
+	}
+	return cmp.Or(strings.Join(words, ""), "Other")
+}
