@@ -11,8 +11,8 @@ var (
 	definedTest = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 )
 
-// A defence without its test is only a claim, and so is the step of a recipe. A test gets lost when it is renamed or
-// deleted.
+// A defence or a control without its test is only a claim, and so is the step of a recipe. A test gets lost when it is
+// renamed or deleted.
 func TestPagesNameTestsThatExist(t *testing.T) {
 	defined := map[string]bool{}
 	for name, text := range texts(t) {
@@ -22,7 +22,7 @@ func TestPagesNameTestsThatExist(t *testing.T) {
 			}
 		}
 	}
-	for _, page := range []string{"security.md", "design.md"} {
+	for _, page := range []string{"security.md", "design.md", "controls.md", "proof.md"} {
 		named := namedTest.FindAllStringSubmatch(readFile(t, "infra/docs/"+page), -1)
 		if len(named) == 0 {
 			t.Errorf("%s names no test", page)
@@ -32,5 +32,58 @@ func TestPagesNameTestsThatExist(t *testing.T) {
 				t.Errorf("%s names %s, which does not exist", page, test[1])
 			}
 		}
+	}
+}
+
+// An auditor looks for the alarm by the name that the page gives, and for the field in the line of the audit log.
+func TestControlsNameAlarmsAndAuditFieldsThatExist(t *testing.T) {
+	template := readFile(t, "template.yaml")
+	_, audit, _ := strings.Cut(readFile(t, "infra/docs/design.md"), "\n### Audit\n")
+	audit, _, _ = strings.Cut(audit, "\n## ")
+	rows := 0
+	for line := range strings.Lines(readFile(t, "infra/docs/controls.md")) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 7 || !strings.Contains(line, ": ") {
+			continue
+		}
+		rows++
+		for _, name := range regexp.MustCompile("`(\\w+Alarm)`").FindAllStringSubmatch(cells[4], -1) {
+			if !strings.Contains(template, "\n  "+name[1]+":") {
+				t.Errorf("controls.md names the alarm %s, which does not exist", name[1])
+			}
+		}
+		for _, name := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(cells[5], -1) {
+			if !strings.Contains(audit, "`"+name[1]+"`") && name[1] != "erase" {
+				t.Errorf("controls.md names the field %s, which no audit line has", name[1])
+			}
+		}
+	}
+	if rows < 20 {
+		t.Errorf("controls.md has %d rows", rows)
+	}
+}
+
+// Each answer of the script is explained where its readers look.
+func TestVerifyingExplainsWhatTheScriptSays(t *testing.T) {
+	script := strings.ReplaceAll(readFile(t, "infra/examples/check.sh"), "$2", "")
+	_, table, _ := strings.Cut(readFile(t, "infra/docs/verifying.md"), "| check.sh says |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 || strings.HasPrefix(cells[1], "---") {
+			continue
+		}
+		rows++
+		said := regexp.MustCompile(`\([^)]*\) `).ReplaceAllString(strings.TrimSpace(cells[1]), "")
+		said = strings.ReplaceAll(strings.TrimPrefix(said, "verifies, "), "verifies ", "")
+		for part := range strings.SplitSeq(said, "…") {
+			if part = strings.TrimSpace(part); !strings.Contains(script, part) {
+				t.Errorf("check.sh never says %q", part)
+			}
+		}
+	}
+	if rows < 9 {
+		t.Errorf("verifying.md explains %d answers", rows)
 	}
 }
