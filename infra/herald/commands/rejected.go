@@ -2,9 +2,7 @@ package commands
 
 import (
 	"context"
-	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
@@ -24,40 +22,13 @@ func listRejected(ctx context.Context, c call) error {
 	}
 	again := false
 	for _, r := range answers.Rows(list) {
-		again = describe(r) || again
+		again = stack.DescribeRejected(r) || again
 	}
 	c.List(list, "message_id", "tenant", "type", "event_id", "reason", "valid", "sent_at", "bytes")
 	if again && len(c.fields) == 0 {
 		c.Say("next: %s rejected publish --reason not_processed --watch", called(c.line))
 	}
 	return nil
-}
-
-// describe adds columns to a rejected event, and says whether publishing it again may succeed.
-func describe(r answers.Row) (again bool) {
-	var body struct {
-		TenantID any `json:"tenant_id"`
-		Type     any `json:"type"`
-	}
-	if json.Unmarshal([]byte(answers.Text(r, "body")), &body) == nil { // a body may be no event at all
-		r["tenant"], r["type"] = body.TenantID, body.Type
-	}
-	reason := answers.Text(r, "reason")
-	fault, invalid := strings.CutPrefix(reason, "invalid event: ")
-	fault, near, suggests := strings.Cut(fault, "; the nearest are ")
-	if suggests {
-		near, _, _ = strings.Cut(near, ",")
-		fault += ", nearest: " + near
-	}
-	r["reason"] = fault
-	again = reason == "not_processed"
-	switch {
-	case again:
-		r["valid"] = "yes"
-	case invalid:
-		r["valid"] = "no"
-	}
-	return again
 }
 
 func showRejected(ctx context.Context, c call) error {

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"os"
 	"regexp"
 	"slices"
@@ -10,13 +9,11 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/next"
 )
 
 // mostReplays bounds the replays that a status suggests.
 const mostReplays = 5
-
-// taking are the states of endpoints that get replayed deliveries at once.
-var taking = []any{"healthy", "flapping", "recovering"}
 
 // suggestions are the commands that go on from a status: to the worst endpoint, to replays for the endpoints that take
 // deliveries, and to rejected events.
@@ -28,13 +25,13 @@ func suggestions(herald string, sum answers.Row, causes, trouble []answers.Row) 
 		return "  # it is " + answers.Safe(answers.Text(r, "state"))
 	}
 	if len(all) > 0 {
-		worst := slices.MinFunc(all, func(a, b answers.Row) int { return cmp.Compare(health(a), health(b)) })
+		worst := slices.MinFunc(all, func(a, b answers.Row) int { return next.Health(a["state"]) - next.Health(b["state"]) })
 		commands = append(commands, herald+" endpoints show "+nameOf(worst, all)+because(worst))
 	}
 	var replays []string
 	for _, cause := range causes {
 		command := herald + " dead replay --endpoint " + nameOf(cause, all) + " --watch" + because(cause)
-		if slices.Contains(taking, cause["state"]) && !slices.Contains(replays, command) && len(replays) < mostReplays {
+		if next.Takes(cause["state"]) && !slices.Contains(replays, command) && len(replays) < mostReplays {
 			replays = append(replays, command)
 		}
 	}
@@ -43,19 +40,6 @@ func suggestions(herald string, sum answers.Row, causes, trouble []answers.Row) 
 		commands = append(commands, herald+" rejected list")
 	}
 	return commands
-}
-
-// health orders endpoints by their state: an outage is worse than a stop on purpose.
-func health(r answers.Row) int {
-	switch state := r["state"]; {
-	case state == "open":
-		return 0
-	case slices.Contains(taking, state):
-		return 3
-	case state == "failing": // everything is attempted
-		return 2
-	}
-	return 1
 }
 
 var (

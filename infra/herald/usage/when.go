@@ -18,9 +18,9 @@ var layouts = []string{
 	"2006-01-02 15:04", time.DateOnly, "15:04", time.TimeOnly,
 }
 
-// parseTime reads a time as operators write it: 2026-01-02T15:04:05Z, 2026-01-02, 22:00 (the last one, here),
+// ParseTime reads a time as operators write it: 2026-01-02T15:04:05Z, 2026-01-02, 22:00 (the last one, here),
 // 7d or 2h for so long ago, yesterday, or seconds since 1970.
-func parseTime(flag, text string, now time.Time) (time.Time, error) {
+func ParseTime(flag, text string, now time.Time) (time.Time, error) {
 	switch day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location()); text {
 	case "now":
 		return now, nil
@@ -100,7 +100,7 @@ func times(c *cli.Command, now time.Time) (answers.Row, error) {
 		if text == "" {
 			continue
 		}
-		parsed, err := parseTime(flag, text, now)
+		parsed, err := ParseTime(flag, text, now)
 		if err != nil {
 			return nil, err
 		}

@@ -12,7 +12,7 @@ func TestParseTime(t *testing.T) {
 		"08:30": "2026-05-02T08:30:00Z", "09:30": "2026-05-01T09:30:00Z", "90m": "2026-05-02T07:30:00Z",
 		"2026-04-30": "2026-04-30T00:00:00Z", "2026-04-30T01:02:03+01:00": "2026-04-30T00:02:03Z",
 	} {
-		got, err := parseTime("since", text, now)
+		got, err := ParseTime("since", text, now)
 		if err != nil || got.UTC().Format(time.RFC3339) != want {
 			t.Errorf("%s is %s, %v; want %s", text, got, err, want)
 		}
@@ -36,7 +36,7 @@ func TestParseTime_takesWhatOperatorsType(t *testing.T) {
 		"10:30": "2026-05-02T08:30:00Z", "11:30": "2026-05-01T09:30:00Z", "10:30:05": "2026-05-02T08:30:05Z",
 		"1767366245": "2026-01-02T15:04:05Z", "1767366245000": "2026-01-02T15:04:05Z",
 	} {
-		got, err := parseTime("since", text, here)
+		got, err := ParseTime("since", text, here)
 		if err != nil || got.UTC().Format(time.RFC3339) != want {
 			t.Errorf("%s is %s, %v; want %s", text, got.UTC(), err, want)
 		}
@@ -45,7 +45,7 @@ func TestParseTime_takesWhatOperatorsType(t *testing.T) {
 		"", " ", "7", "d", "7x", "1y", "1mo", "7d3", "d7", "0", "0d", "1e3d", "-", "--7d", "ago", "999999w", "20260102",
 		"176736624", "17673662450000", "24:00", "2026-02-30", "tomorrow", "7d ago ago", "1_000h",
 	} {
-		if got, err := parseTime("since", text, here); err == nil {
+		if got, err := ParseTime("since", text, here); err == nil {
 			t.Errorf("%q is %s", text, got)
 		}
 	}
