@@ -7,12 +7,15 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/smithy-go"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/go-json-experiment/json/jsontext"
@@ -61,6 +64,7 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	t.Run("a job whose endpoint was deleted meanwhile", func(t *testing.T) { b.replaysToNobody(t, i, gone) })
 	t.Run("a page that nobody sees", func(t *testing.T) { b.restsWhileHidden(t) })
 	t.Run("loading", func(t *testing.T) { b.leaves(t) })
+	t.Run("keys and sizes", func(t *testing.T) { b.fits(t, broken) })
 	b.visit(t, "/traffic", "p99")
 	b.picture(t, "console-traffic.png", "dark")
 	t.Run("denied", func(t *testing.T) {
@@ -119,7 +123,9 @@ func (i incident) views(t *testing.T, broken client.Endpoint) map[string]string 
 		"/endpoint?tenant_id=acme&endpoint_id=" + broken.ID: id,
 		"/deliveries?tenant_id=acme&event_id=evt_1":         "dead", "/delivery?delivery_id=" + id: "6 attempts",
 		"/dead?status=dead": id, "/letter?delivery_id=" + id: "<img", "/rejected": "tenant_id",
-		"/jobs": "No job", "/keys?tenant_id=acme": "demonstration", "/acts": "issue",
+		"/jobs": "No job", "/keys?tenant_id=acme": "demonstration", "/acts": "issue", "/keys": "acme",
+		"/deliveries": "crm", "/confirm?act=purge&endpoint_id=" + broken.ID: "This cannot be undone",
+		"/find?q=" + url.QueryEscape(markup): "<img",
 	}
 }
 
@@ -156,6 +162,9 @@ func (b *browser) ended(t *testing.T) {
 		t.Errorf("took %d clicks, want at most %d", b.clicks, mostClicks)
 	}
 }
+
+// toReplay leads from a list to the question about its replay.
+const toReplay = `main a[href*="/confirm?act=replay"]`
 
 // said is where a page tells the result of an act.
 const said = `.note[role=status]`
@@ -202,9 +211,9 @@ func (b *browser) pausesAgain(t *testing.T, e client.Endpoint) {
 func (b *browser) replaysACause(t *testing.T, e client.Endpoint) {
 	t.Helper()
 	b.visit(t, "/", "What deliveries died of")
-	b.press(t, fmt.Sprintf(`main td a[href*="/dead?endpoint_id=%s"]`, e.ID), `form[action$="/start"]`)
-	b.press(t, `form[action$="/start"] button`, `form[action$="/start"] .note`)
-	b.says(t, "Replay all 2, as a job")
+	b.press(t, fmt.Sprintf(`main td a[href*="/dead?endpoint_id=%s"]`, e.ID), toReplay)
+	b.press(t, toReplay, `form[action$="/start"] button`)
+	b.says(t, "Replay 2 dead letters?")
 	b.press(t, `form[action$="/start"] button`, `progress`)
 	b.says(t, "done: 2 of 2 done") // the page asks again by itself
 	b.says(t, "2\ndelivered")
@@ -214,8 +223,8 @@ func (b *browser) replaysACause(t *testing.T, e client.Endpoint) {
 func (b *browser) replaysToNobody(t *testing.T, i incident, e client.Endpoint) {
 	t.Helper()
 	b.visit(t, "/dead?status=dead&endpoint_id="+e.ID, "msg_")
-	b.press(t, `form[action$="/start"] button`, `form[action$="/start"] .note`)
-	b.says(t, "Replay all 2, as a job")
+	b.press(t, toReplay, `form[action$="/start"] button`)
+	b.says(t, "Replay 2 dead letters?")
 	if err := i.tenant.Call(t.Context(), http.MethodDelete, "/v1/webhooks/"+e.ID, nil, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -242,6 +251,28 @@ func (b *browser) restsWhileHidden(t *testing.T) {
 			t.Errorf("hidden %t: %d requests", hidden, sent)
 		}
 	}
+}
+
+// fits goes by keys from a pasted id to its page, and looks at it in a narrow and in a wide window.
+func (b *browser) fits(t *testing.T, e client.Endpoint) {
+	t.Helper()
+	b.visit(t, "/", "What deliveries died of")
+	b.do(t, chromedp.KeyEvent("g"), chromedp.KeyEvent("l"), chromedp.WaitVisible(chromedp.CSS(`th.tick`)))
+	b.do(t, chromedp.KeyEvent("/"), chromedp.KeyEvent("  "+e.ID+" "), chromedp.KeyEvent(kb.Enter))
+	b.says(t, "crm")
+	for width, most := range map[int64]int{390: 400, 1280: 60} {
+		devtools(t, b, emulation.SetDeviceMetricsOverride,
+			emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 860, DeviceScaleFactor: 1})
+		for _, path := range []string{"/", "/endpoint?tenant_id=acme&endpoint_id=" + e.ID, "/dead", "/rejected", "/acts"} {
+			b.visit(t, path, "")
+			over := script[int](t, b, `document.documentElement.scrollWidth - innerWidth`)
+			if high := script[int](t, b, `document.querySelector("header").offsetHeight`); over > 0 || high > most {
+				t.Errorf("%s at %d: %d pixels too wide, the header is %d high", path, width, over, high)
+			}
+		}
+		b.picture(t, fmt.Sprintf("console-%d.png", width), "light")
+	}
+	devtools(t, b, emulation.ClearDeviceMetricsOverride, cdp.Empty{})
 }
 
 // leaves shows the page that is left until the stack has answered. DevTools see nothing of a page that is really left.

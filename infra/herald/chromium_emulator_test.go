@@ -190,7 +190,7 @@ func (b *browser) scheme(t *testing.T, scheme string) {
 	})
 }
 
-// picture shows the page as it is in a file of at most 120 KB, with -write.
+// picture shows the page as it is in a file of at most 160 KB, with -write.
 func (b *browser) picture(t *testing.T, name, scheme string) {
 	t.Helper()
 	b.scheme(t, scheme)
@@ -199,7 +199,7 @@ func (b *browser) picture(t *testing.T, name, scheme string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const most = 120 << 10
+	const most = 160 << 10
 	if len(png) > most || !bytes.HasPrefix(png, []byte("\x89PNG")) {
 		t.Errorf("%s: %d bytes, want a PNG of at most %d", name, len(png), most)
 	}

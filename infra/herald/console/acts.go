@@ -2,14 +2,15 @@ package console
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/next"
 	"github.com/herald-webhooks/herald/infra/herald/stack"
 )
 
@@ -18,11 +19,7 @@ type act func(ctx context.Context, s *Server, form url.Values) (done, back strin
 
 // acts are the forms' actions.
 func (s *Server) acts() map[string]act {
-	acts := map[string]act{
-		"/start":   start,
-		"/replay":  ticked("deliveries", "delivery_id", "/dead?status=dead"),
-		"/publish": ticked("rejected_events", "message_id", "/rejected"),
-	}
+	acts := map[string]act{"/start": start, "/replay": ids("replay"), "/publish": ids("publish")}
 	for action := range controls {
 		acts["/control/"+action] = control(action)
 	}
@@ -35,23 +32,47 @@ func (s *Server) acts() map[string]act {
 func control(action string) act {
 	return func(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 		f := pick(form, "tenant_id", "endpoint_id")
-		answer, err := s.Stack.Ask(ctx, "control", action, f)
-		if action == "test" {
-			return controls[action].Done, link("/delivery", "delivery_id", answer["delivery_id"]), err
+		back = link("/endpoint", "tenant_id", f["tenant_id"], "endpoint_id", f["endpoint_id"])
+		asked := action
+		if action == next.ResumeTenant {
+			f, asked = pick(form, "tenant_id"), next.Resume
 		}
-		return controls[action].Done, link("/endpoint", "tenant_id", f["tenant_id"], "endpoint_id", f["endpoint_id"]), err
+		answer, err := s.Stack.Ask(ctx, "control", asked, f)
+		if action == next.Test {
+			back = link("/delivery", "delivery_id", answer["delivery_id"])
+		}
+		return controls[action].Done, back, err
 	}
 }
 
-// ticked makes replay act on the ticked rows.
-func ticked(action, id, back string) act {
+// ids acts on ids, without a question: of the acts that can be undone.
+func ids(name string) act {
 	return func(ctx context.Context, s *Server, form url.Values) (string, string, error) {
-		if len(form[id]) == 0 {
-			return "", "", errors.New("no box was ticked")
-		}
-		results, err := s.Stack.Ask(ctx, "replay", action, answers.Row{id + "s": form[id]})
-		return counted(answers.Rows(results)), back, err
+		return byIDs(ctx, s, name, form)
 	}
+}
+
+// backs are the pages that acts on ids lead back to.
+var backs = map[string]string{
+	"delivery_id": "/dead?status=dead", "message_id": "/rejected",
+}
+
+func byIDs(ctx context.Context, s *Server, name string, form url.Values) (done, back string, err error) {
+	act := manyActs[name]
+	given := form[act.id]
+	if len(given) == 0 {
+		return "", "", errors.New("no box was ticked")
+	}
+	f := answers.Row{act.id + "s": given}
+	if act.deletes {
+		f["confirm"] = true
+	}
+	results, err := s.Stack.Ask(ctx, act.function(), act.byID, f)
+	back = backs[act.id]
+	if len(given) == 1 && name == "replay" {
+		back = link("/delivery", "delivery_id", given[0])
+	}
+	return counted(answers.Rows(results)), back, err
 }
 
 // counted is the number of each kind of result.
@@ -66,30 +87,55 @@ func counted(results []answers.Row) string {
 	return answers.Reasons(counts)
 }
 
-// start counts the filter's selection, and starts a job on it once the count was confirmed.
+// start does what its question asked. Of an act that cannot be undone, the count has to be typed.
 func start(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
-	f, token := stack.OrDead(pick(form, filterFields...)), form.Get("token")
-	f["act"], f["token"] = "replay", token
-	if token == "" {
-		f["token"], f["dry_run"] = rand.Text(), true
+	name := form.Get("act")
+	act, known := manyActs[name]
+	if !known {
+		return "", "", errors.New("no such act")
 	}
-	answer, err := s.Stack.Ask(ctx, "replay", "start_job", f)
-	if err != nil {
-		return "", "", err
+	typed := form.Get("typed")
+	if act.deletes && (typed == "" || typed != form.Get("count")) {
+		return "", "", errors.New("nothing was done: the number that was typed is not the number of the question")
 	}
-	if id := answers.At(answer, "job.job_id"); token != "" && id != nil {
-		return "started", link("/job", "job_id", id), nil
+	if len(form[act.id]) > 0 {
+		return byIDs(ctx, s, name, form)
 	}
-	f["until"] = answer["until"] // the same selection, without later deaths
-	query := []any{"token", f["token"], "ready", answer["ready"]}
-	for _, name := range filterFields {
-		query = append(query, name, f[name])
+	if form.Get("token") == "" || act.fields == nil {
+		return "", "", errors.New("nothing was done: this was not asked by the console's own question")
 	}
-	done = answers.Plain(answer["selected"]) + " selected, " + answers.Plain(answer["ready"]) + " can be replayed"
-	if refused := answers.Reasons(answer["refused"]); refused != "" {
-		done += "; cannot: " + refused
+	return startJobs(ctx, s, name, form)
+}
+
+// startJobs starts a job on the selection of the question, and one for each of several endpoints. A token starts one
+// job only, however often it comes.
+func startJobs(ctx context.Context, s *Server, name string, form url.Values) (done, back string, err error) {
+	act, endpoints := manyActs[name], form["endpoint_id"]
+	if len(endpoints) > mostReplays {
+		return "", "", errors.New("nothing was done: too many endpoints")
 	}
-	return done, link("/dead", query...), nil
+	f := pick(form, act.fields...)
+	f["act"], f["confirm"] = name, act.deletes
+	var started []string
+	for n := range max(1, len(endpoints)) {
+		f["token"] = form.Get("token") + "-" + strconv.Itoa(n)
+		if len(endpoints) > 0 {
+			f["endpoint_id"] = endpoints[n]
+		}
+		answer, err := s.Stack.Ask(ctx, act.function(), "start_job", f)
+		if err != nil && len(started) > 0 {
+			return "", "", fmt.Errorf("%s started, then: %w", next.Number(len(started), "job was", "jobs were"), err)
+		}
+		if err != nil {
+			return "", "", err
+		}
+		id := answers.Plain(answers.At(answer, "job.job_id"))
+		started = append(started, id)
+	}
+	if len(started) == 1 {
+		return "started", link("/job", "job_id", started[0]), nil
+	}
+	return next.Number(len(started), "job was", "jobs were") + " started", "/jobs?", nil
 }
 
 func jobAct(action string) act {

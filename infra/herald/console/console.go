@@ -55,6 +55,7 @@ func (s *Server) Handler() http.Handler {
 	for path, act := range s.acts() {
 		mux.HandleFunc("POST "+path, s.do(act))
 	}
+	mux.HandleFunc("GET /find", s.find)
 	files, _ := fs.Sub(static, "static") // it is there: embedded above
 	mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServerFS(files)))
 	return s.guard(http.StripPrefix(s.base, mux))

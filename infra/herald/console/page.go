@@ -11,24 +11,20 @@ import (
 
 // model is a page's content.
 type model struct {
-	Title, Page, Stack, Operator string
-	Query                        url.Values
-	Path                         string // with the query, for a refresh
-	Data                         any
-	Problem                      string // instead of Data
-	Denied                       bool
-	Done                         string   // an act's result
-	Acts                         []string // the functions that the page's buttons invoke
+	Title, Page, Nav, Stack, Operator string
+	Live                              bool // it asks again by itself
+	Query                             url.Values
+	Path                              string // with the query, for a refresh
+	Data                              any
+	Problem                           string // instead of Data
+	Denied                            bool
+	Done                              string   // an act's result
+	AsOf                              string   // when the stack was asked
+	Acts                              []string // the functions that the page's buttons invoke
 }
 
 // filterFields select dead letters.
 var filterFields = []string{"tenant_id", "endpoint_id", "reason", "status", "since", "until"}
-
-// controls are the actions of control that have a button. Throwing away is left to the command line.
-var controls = map[string]struct{ Label, Done string }{
-	"pause": {"Pause", "paused"}, "resume": {"Resume", "resumed"}, "release": {"Send what waits", "releasing"},
-	"test": {"Send a test", "a test was sent"},
-}
 
 // pick takes the fields that are given.
 func pick(query url.Values, fields ...string) answers.Row {

@@ -13,22 +13,26 @@ import (
 // functions are for the pages.
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
-		"include": s.include, "at": answers.At, "text": text, "words": words,
+		"include": s.include, "at": answers.At, "text": text, "pretty": pretty, "plain": answers.Plain,
 		"base": func() string { return s.base },
 		"link": func(path string, pairs ...any) string { return s.base + link(path, pairs...) },
-		"when": func(v any, path string) string { return answers.When(answers.At(v, path), s.Now()) },
-		// inspect leaves out zeros
-		"count":  func(v any, path string) string { return answers.Plain(answers.Number(v, path)) },
-		"moment": func(v any) string { return answers.Moment(v, s.Now()) },
-		"fields": answers.Fields, "lines": answers.Lines,
-		"reasons": answers.Reasons, "workedOff": stack.WorkedOff,
-		"pretty": pretty, "plain": answers.Plain, "off": s.off, "denial": s.denial,
-		"share": share, "next": s.next, "pagesOfNav": func() []place { return places },
-		"list":         func(items ...string) []string { return items },
-		"filterFields": func() []string { return filterFields },
-		"controls":     func() any { return controls },
-		"jobButtons":   func(state string) map[string]string { return jobButtons[state] },
-		"advice":       stack.Advice,
+		"query": func(path string, q url.Values, pairs ...string) string {
+			with := maps.Clone(q)
+			for _, name := range []string{"cursor", "done"} {
+				with.Del(name)
+			}
+			for n := 0; n+1 < len(pairs); n += 2 {
+				with.Set(pairs[n], pairs[n+1])
+			}
+			return s.base + path + "?" + with.Encode()
+		},
+		"reasons": answers.Reasons, "workedOff": stack.WorkedOff, "off": s.off, "denial": s.denial, "short": short,
+		"pagesOfNav": func() []place { return places },
+		"list":       func(items ...string) []string { return items },
+		"choices":    s.choices, "extra": s.extra, "anchor": anchor,
+		"discard": func(ids []string) string {
+			return s.base + "/confirm?" + url.Values{"act": {"discard"}, "message_id": ids}.Encode()
+		},
 	}
 }
 
@@ -39,15 +43,30 @@ func (s *Server) include(page string, m model) (template.HTML, error) {
 	return template.HTML(b.String()), err //nolint:gosec // a template has escaped it
 }
 
-// place is an entry of the navigation.
-type place struct{ Path, Page, Title string }
+// place is an entry of the navigation. The key leads there after a g.
+type place struct{ Path, Page, Title, Key string }
 
 var places = []place{
-	{"/", "overview", "Overview"}, {"/traffic", "traffic", "Traffic"},
-	{"/endpoints", "endpoints", "Endpoints"}, {"/deliveries", "deliveries", "Deliveries"},
-	{"/dead?status=dead", "dead", "Dead letters"}, {"/rejected", "rejected", "Rejected events"}, {"/jobs", "jobs", "Jobs"},
-	{"/keys", "keys", "API keys"}, {"/acts", "acts", "Acts"},
+	{"/", "overview", "Overview", "o"}, {"/traffic", "traffic", "Traffic", "t"},
+	{"/endpoints", "endpoints", "Endpoints", "e"}, {"/deliveries", "deliveries", "Deliveries", "d"},
+	{"/dead?status=dead", "dead", "Dead letters", "l"}, {"/rejected", "rejected", "Rejected", "r"},
+	{"/jobs", "jobs", "Jobs", "j"}, {"/keys", "keys", "Keys", "k"}, {"/acts", "acts", "Acts", "a"},
 }
+
+// extra is the template of what a page about a thing has of its own kind, above or below its timeline.
+func (s *Server) extra(m model, where string) string {
+	name := strings.ToLower(m.Title[strings.LastIndexByte(m.Title, ' ')+1:]) + "-" + where
+	if t, ok := m.Data.(thing); !ok || t.More == nil || s.pages.Lookup(name) == nil {
+		return "nothing"
+	}
+	return name
+}
+
+// anchor is a title as an address has it.
+func anchor(title string) string { return strings.ReplaceAll(strings.ToLower(title), " ", "-") }
+
+// short is the end of an ARN.
+func short(operator string) string { return operator[strings.LastIndexAny(operator, ":/")+1:] }
 
 // jobButtons are, by a job's state, the acts on it with their labels.
 var jobButtons = map[string]map[string]string{"running": {"stop": "Stop"}, "stopped": {"resume": "Go on"}}

@@ -12,11 +12,18 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/plot"
 )
 
-// spans are the time spans of the traffic view.
-var spans = map[string]struct {
+// span is a span of time, up to now.
+type span struct {
 	stack.Window
+
 	per string // a step in words
-}{
+}
+
+// from is its beginning.
+func (s span) from(now time.Time) time.Time { return now.Add(-s.Step * time.Duration(s.Steps)) }
+
+// spans are the time spans of the traffic view.
+var spans = map[string]span{
 	"hour": {stack.Window{Step: time.Minute, Steps: 60}, "a minute"},
 	"day":  {stack.Window{Step: 15 * time.Minute, Steps: 96}, "in 15 min"},
 	"week": {stack.Window{Step: 2 * time.Hour, Steps: 84}, "in 2 h"},

@@ -1,34 +1,36 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
-	"time"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
 )
 
-// done lists operators' actions, the latest first.
-type done struct {
+// spanned is a list of a span of time.
+type spanned struct {
+	*table
+
 	Span string
-	Rows []answers.Row
-	More bool
+	More bool // later rows are missing
 }
 
 func acts(ctx context.Context, s *Server, query url.Values) (any, error) {
-	d := done{Span: query.Get("span")}
-	span, ok := spans[d.Span]
+	name := query.Get("span")
+	span, ok := spans[name]
 	if !ok {
-		d.Span, span = "day", spans["day"]
+		name, span = "day", spans["day"]
 	}
-	lines, more, err := s.Trail.Acts(ctx, s.Now().Add(-span.Step*time.Duration(span.Steps)))
+	lines, more, err := s.Trail.Acts(ctx, span.from(s.Now()))
 	if err != nil {
 		return nil, err
 	}
-	d.Rows, d.More = together(lines), more
-	slices.Reverse(d.Rows)
-	return d, nil
+	rows := together(lines)
+	slices.Reverse(rows)
+	t := s.actList(query, rows).or("No operator changed anything in the last " + name + ".")
+	return spanned{t, name, more}, nil
 }
 
 // together makes one row of all lines of a request that acts on many ids, with their number as count.
@@ -43,4 +45,8 @@ func together(lines []answers.Row) (rows []answers.Row) {
 		rows = append(rows, line)
 	}
 	return rows
+}
+
+func compareText(a, b answers.Row, field string) int {
+	return cmp.Compare(answers.Text(a, field), answers.Text(b, field))
 }

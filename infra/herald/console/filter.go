@@ -1,0 +1,61 @@
+package console
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/usage"
+)
+
+// filter takes the fields of an address that select. A time may be written as the tool takes it: 2h, 22:00.
+func (s *Server) filter(q url.Values, fields ...string) (answers.Row, error) {
+	f := pick(q, fields...)
+	for _, name := range []string{"since", "until"} {
+		written := answers.Text(f, name)
+		if written == "" {
+			continue
+		}
+		if _, err := time.Parse(time.RFC3339, written); err == nil {
+			continue // to the millisecond, which a job's end may have
+		}
+		at, err := usage.ParseTime(name, written, s.Now().UTC())
+		if err != nil {
+			return nil, err
+		}
+		f[name] = at.UTC().Format(time.RFC3339)
+	}
+	return f, nil
+}
+
+// choices are values of a filter that one click sets.
+type choices struct {
+	Label  string
+	Values []choice
+}
+
+type choice struct {
+	Text, Link string
+	On         bool
+}
+
+// choices are addresses of a page with other values of one field. The cursor and what was said are left out.
+func (s *Server) choices(path string, q url.Values, label, name string, values ...string) choices {
+	all := choices{Label: label}
+	for _, v := range values {
+		with := url.Values{}
+		for field, given := range q {
+			if field != "cursor" && field != "done" && field != name {
+				with[field] = given
+			}
+		}
+		words := "any"
+		if v != "" {
+			with.Set(name, v)
+			words = strings.ReplaceAll(v, "_", " ")
+		}
+		all.Values = append(all.Values, choice{words, s.base + path + "?" + with.Encode(), q.Get(name) == v})
+	}
+	return all
+}

@@ -1,0 +1,120 @@
+package console
+
+import (
+	"strings"
+
+	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/next"
+)
+
+// head leads a page about one thing: what it is, how it stands and why, and what can be done now.
+type head struct {
+	Kind, Name string
+	ID         string // to be copied
+	Tenant     string
+	Where      string // its host, event type or selection
+	State      string
+	Class      string // the colour of the state
+	Since      cell
+	Why        []string
+	Buttons    []button
+	Advice     []string
+	Links      []cell
+}
+
+// button is an act that makes sense now: a form that acts, or a link to its question.
+type button struct {
+	Label    string
+	Action   string // of a form, "" for a link
+	Link     string
+	Fields   []field
+	Function string // that it invokes
+	Warning  string
+}
+
+type field struct{ Name, Value string }
+
+// controls are the acts of control that have a button. Throwing away what waits is left to the command line.
+var controls = map[string]struct{ Label, Done string }{
+	next.Pause: {"Pause", "paused"}, next.Resume: {"Resume", "resumed"}, next.Release: {"Send what waits", "releasing"},
+	next.Test: {"Send a test", "a test was sent"}, next.ResumeTenant: {"Resume the tenant", "the tenant was resumed"},
+}
+
+// buttons are those of the steps for an endpoint.
+func (s *Server) buttons(steps []next.Step, e answers.Row) []button {
+	tenant, id := answers.Text(e, "tenant_id"), answers.Text(e, "endpoint_id")
+	var all []button
+	for _, step := range steps {
+		b := button{Warning: step.Warning, Function: "control", Action: s.base + "/control/" + step.Act,
+			Label: controls[step.Act].Label, Fields: []field{{"tenant_id", tenant}, {"endpoint_id", id}}}
+		switch step.Act {
+		case next.Replay:
+			b = button{Label: "Replay its dead letters…", Function: "replay", Warning: step.Warning,
+				Link: s.base + link("/confirm", "act", "replay", "endpoint_id", id)}
+		case next.Purge:
+			b = button{Label: "Purge its dead letters…", Function: "replaydelete", Warning: step.Warning,
+				Link: s.base + link("/confirm", "act", "purge", "endpoint_id", id)}
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+// states say what a state of an endpoint means, and who has to act.
+var states = map[string]string{
+	"failing":  "The last attempts failed; everything is still attempted on schedule. Tell its owner.",
+	"flapping": "Some attempts succeed and some fail. Tell its owner.",
+	"open": "Only probes are sent; all other deliveries are held, and sent by themselves once a probe succeeds. " +
+		"Tell its owner.",
+	"recovering": "It answered: what waits is sent, more with each minute.",
+	"paused":     "An operator stopped it. Deliveries are held.",
+	"disabled":   "Its owner disabled it. Deliveries are held until the owner sets it active.",
+	"deleted":    "Its owner deleted it. What waits is discarded, unless the owner restores it.",
+	"unreadable": "Its row in the table Endpoints is broken, and so its deliveries die. Repair the row.",
+}
+
+// endpointHead leads the page of an endpoint.
+func (s *Server) endpointHead(e answers.Row, dead bool) *head {
+	in := next.SituationOf(e, dead)
+	h := &head{
+		Kind: "Endpoint", Name: nameOf(e), ID: answers.Text(e, "endpoint_id"), Tenant: answers.Text(e, "tenant_id"),
+		Where: answers.Text(e, "url"), State: in.State, Class: colour(in.State), Since: s.at(answers.At(e, "health.since")),
+		Buttons: s.buttons(next.Of(in), e),
+	}
+	if means := states[in.State]; means != "" {
+		h.Advice = append(h.Advice, means)
+	}
+	h.Why = s.why(e)
+	return h
+}
+
+// why are the reasons of an endpoint's state, in few words each.
+func (s *Server) why(e answers.Row) (why []string) {
+	health := e["health"]
+	add := func(there bool, parts ...string) {
+		if there {
+			why = append(why, strings.Join(parts, " "))
+		}
+	}
+	has := func(path string) bool { return answers.At(e, path) != nil && answers.At(e, path) != "" }
+	failing := answers.Number(health, "failures") > 0
+	add(has("health.paused_by"), "paused by", text(health, "paused_by"))
+	add(has("health.pause_reason"), "reason:", text(health, "pause_reason"))
+	add(failing, grouped(answers.Number(health, "failures")), "failures in a row, the last:",
+		answered(health, "last_reason"))
+	add(has("health.recent"), share(answers.At(e, "health.recent")), "attempts of ten minutes succeeded")
+	add(answers.Number(e, "waiting.count") > 0, waitingWords(e), "kept until",
+		s.at(answers.At(e, "waiting.kept_until")).Title+" at least")
+	add(has("health.next_probe_at"), "the next probe", s.at(answers.At(e, "health.next_probe_at")).Text)
+	add(has("health.note"), text(health, "note"))
+	return why
+}
+
+func waitingWords(e answers.Row) string {
+	n := int(answers.Number(e, "waiting.count"))
+	words := next.Number(n, "delivery waits,", "deliveries wait,")
+	if answers.At(e, "waiting.more") == true {
+		return "more than " + words
+	}
+	return words
+}

@@ -1,0 +1,143 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/next"
+)
+
+// glance is the first page: counts that lead to their lists, and what to do.
+type glance struct {
+	Tiles []tile
+	Next  []cell
+	Lists []section
+}
+
+// tile is a count with the address of its list.
+type tile struct{ Count, Label, Link, Class string }
+
+// tile counts something. Nothing of it is grey.
+func (s *Server) tile(count float64, label, path, class string) tile {
+	if count == 0 {
+		class = "dim"
+	}
+	return tile{grouped(count), label, s.base + path, class}
+}
+
+func overview(ctx context.Context, s *Server, q url.Values) (any, error) {
+	sum, err := s.Stack.Ask(ctx, "inspect", "summary", nil)
+	if err != nil {
+		return nil, err
+	}
+	troubled, err := s.Stack.Ask(ctx, "inspect", "endpoints", answers.Row{"limit": 20})
+	if err != nil {
+		return nil, err
+	}
+	causes := answers.Row{}
+	if answers.Number(sum, "dead_letters.dead.count") > 0 {
+		causes, err = s.Stack.Ask(ctx, "inspect", "causes", nil)
+		if err != nil {
+			return nil, err
+		}
+	}
+	trouble := s.endpointList(q, troubled).or("No endpoint is in trouble.")
+	if troubled["next_cursor"] != nil {
+		trouble.then(s.base + "/endpoints")
+	}
+	g := glance{Tiles: s.tiles(sum), Next: s.suggestions(sum, answers.Rows(causes), answers.Rows(troubled))}
+	g.Lists = append(g.Lists, section{Title: "Endpoints in trouble", List: trouble})
+	if died := s.causeList(q, causes); len(died.Rows) > 0 {
+		g.Lists = append(g.Lists, section{Title: "What deliveries died of", List: died})
+	}
+	if slow := s.slowList(q, sum); len(slow.Rows) > 0 {
+		g.Lists = append(g.Lists, section{Title: "Slow tenants", List: slow,
+			Note: "Their receivers take long, so their deliveries go through a lane of their own. This ends by itself."})
+	}
+	g.Lists = append(g.Lists, section{Title: "Queues", List: queueList(q, sum)})
+	return g, nil
+}
+
+func (s *Server) tiles(sum answers.Row) []tile {
+	state := func(name, label, class string) tile {
+		return s.tile(answers.Number(sum, "endpoints.states."+name), label, "/endpoints?state="+name, class)
+	}
+	return []tile{
+		state("open", "endpoints open", "bad"), state("failing", "failing", "warn"), state("flapping", "flapping", "warn"),
+		state("recovering", "recovering", "good"), state("paused", "paused", "warn"),
+		s.tile(answers.Number(sum, "waiting.count"), "deliveries wait", "/deliveries", "warn"),
+		s.tile(answers.Number(sum, "dead_letters.dead.count"), "dead letters", "/dead?status=dead", "bad"),
+		s.tile(answers.Number(sum, "queues.EventsDeadLetterQueue.visible"), "rejected events", "/rejected", "bad"),
+		s.tile(answers.Number(sum, "endpoints.slow_tenants"), "slow tenants", "/#slow-tenants", "warn"),
+	}
+}
+
+// mostReplays bounds the endpoints with replays that one question is about.
+const mostReplays = 5
+
+// suggestions lead on, as the tool's do: to the replays that are sent at once, to rejected events, and to the worst
+// endpoint.
+func (s *Server) suggestions(sum answers.Row, causes, troubled []answers.Row) (links []cell) {
+	var ids []string
+	letters := 0
+	seen := map[string]bool{}
+	for _, cause := range causes {
+		id := answers.Text(cause, "endpoint_id")
+		if !next.Takes(cause["state"]) || id == "" || !seen[id] && len(ids) == mostReplays {
+			continue
+		}
+		if !seen[id] {
+			ids = append(ids, id)
+		}
+		seen[id] = true
+		letters += int(answers.Number(cause, "count"))
+	}
+	if len(ids) > 0 {
+		q := url.Values{"act": {"replay"}, "endpoint_id": ids}
+		links = append(links, cell{Link: s.base + "/confirm?" + q.Encode(), Text: "Replay " +
+			next.Number(letters, "dead letter", "dead letters") + " of " +
+			next.Number(len(ids), "endpoint that takes", "endpoints that take") + " deliveries again…"})
+	}
+	if n := int(answers.Number(sum, "queues.EventsDeadLetterQueue.visible")); n > 0 {
+		links = append(links, cell{Link: s.base + "/rejected",
+			Text: "Look at " + next.Number(n, "rejected event", "rejected events")})
+	}
+	if worst := worst(troubled); worst != nil {
+		links = append(links, cell{Link: s.endpointLink(worst),
+			Text: fmt.Sprintf("See %s of %s: it is %s", nameOf(worst), text(worst, "tenant_id"), text(worst, "state"))})
+	}
+	return links
+}
+
+// worst is the endpoint in the worst state, nil where there is none.
+func worst(troubled []answers.Row) (found answers.Row) {
+	for _, r := range troubled {
+		if found == nil || next.Health(r["state"]) < next.Health(found["state"]) {
+			found = r
+		}
+	}
+	return found
+}
+
+func (s *Server) slowList(q url.Values, sum answers.Row) *table {
+	named, _ := answers.At(sum, "endpoints.slow").([]any)
+	return listed(q, answers.Rows(answers.Row{"data": named}), s.tenantColumn(), s.moment("slow until, at least", "until"))
+}
+
+// queueOrder is along a delivery's way.
+var queueOrder = []string{
+	"EventsQueue", "EventsDeadLetterQueue", "DeliveryQueue", "RetryQueue", "SlowQueue", "DeadLetterQueue",
+}
+
+func queueList(q url.Values, sum answers.Row) *table {
+	var rows []answers.Row
+	for _, name := range queueOrder {
+		if depth, ok := answers.At(sum, "queues."+name).(answers.Row); ok {
+			rows = append(rows, answers.Row{"queue": name, "of": depth})
+		}
+	}
+	return listed(q, rows, plain("queue", "queue", "", ""), amount("visible", "of.visible"),
+		amount("in flight", "of.in_flight"), amount("delayed", "of.delayed")).or("No queue was measured.")
+}

@@ -1,0 +1,65 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+
+	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/next"
+	"github.com/herald-webhooks/herald/infra/herald/stack"
+	"github.com/herald-webhooks/herald/infra/internal/client"
+)
+
+// bad are the events of a page of rejected ones that would be rejected again, by their ids.
+type bad struct {
+	Again   int
+	Invalid []string
+}
+
+// codePublishing is the code of a refusal while a job publishes.
+const codePublishing = "publishing"
+
+func rejectedEvents(ctx context.Context, s *Server, q url.Values) (any, error) {
+	f, err := s.filter(q, "tenant_id", "reason", "since", "until")
+	if err != nil {
+		return nil, err
+	}
+	f["limit"] = stack.MaxPage
+	found, err := s.Stack.Ask(ctx, "inspect", "rejected_events", f)
+	var refused *client.Refusal
+	if errors.As(err, &refused) && refused.Code == codePublishing {
+		return list{table: listed(q, nil).or("A job publishes rejected events, and nothing else may look at them until it " +
+			"is done: see the running jobs.")}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var shown bad
+	rows := slices.DeleteFunc(answers.Rows(found), func(r answers.Row) bool {
+		id := q.Get("message_id")
+		return id != "" && id != r["message_id"]
+	})
+	for _, r := range rows {
+		if stack.DescribeRejected(r) {
+			shown.Again++
+		} else if r["valid"] == "no" {
+			shown.Invalid = append(shown.Invalid, answers.Text(r, "message_id"))
+		}
+	}
+	body := column{title: "body", class: "body", cell: func(r answers.Row) cell {
+		text, there := r["body"].(string)
+		if !there {
+			text = "The answer had no room for it: herald rejected show " + answers.Text(r, "message_id")
+		}
+		size := int(answers.Number(r, "bytes"))
+		return cell{Text: next.Number(size, "byte", "bytes"), Pre: pretty(text)}
+	}}
+	t := listed(q, rows, s.idColumn("message", "message_id", ""), plain("tenant", "tenant", "name", "tenant_id"),
+		plain("type", "type", "name", ""), plain("reason", "reason", "wide", ""), stateColumn("valid", "valid", ""),
+		s.moment("sent", "sent_at"), body)
+	t.ticked(rows, "message_id", "message_id", "Choose")
+	return list{table: t.or("No event waits here. An event comes here when it breaks a rule of publishing, " +
+		"or when fanout failed to process it."), Note: answers.Text(found, "note"), More: shown}, nil
+}

@@ -1,0 +1,143 @@
+package console
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/next"
+	"github.com/herald-webhooks/herald/infra/herald/stack"
+)
+
+// survey is a selection that was counted by a dry run, and several endpoints by one each.
+type survey struct {
+	s      *Server
+	act    manyAct
+	name   string
+	fields answers.Row // of the last dry run
+	ids    []string    // of the endpoints, none for any
+	rows   []answers.Row
+}
+
+// survey counts what the address selects.
+func (s *Server) survey(ctx context.Context, q url.Values, act manyAct) (survey, error) {
+	f, err := s.filter(q, act.fields...)
+	if err != nil {
+		return survey{}, err
+	}
+	v := survey{s: s, act: act, name: q.Get("act"), fields: f}
+	v.ids = slices.Compact(slices.Sorted(slices.Values(q["endpoint_id"])))
+	if len(v.ids) > mostReplays {
+		return v, fmt.Errorf("choose %d endpoints at most, or all by a filter", mostReplays)
+	}
+	if v.name != "publish" {
+		stack.OrDead(f)
+	}
+	f["act"], f["dry_run"] = v.name, true
+	for n := range max(1, len(v.ids)) {
+		f["token"] = rand.Text()
+		if len(v.ids) > 0 {
+			f["endpoint_id"] = v.ids[n]
+		}
+		would, err := s.Stack.Ask(ctx, "replay", "start_job", f)
+		if err != nil {
+			return v, err
+		}
+		f["until"] = would["until"] // the next one counts up to the same time
+		would["of"], would["endpoint_id"] = selected(f), f["endpoint_id"]
+		v.rows = append(v.rows, would)
+	}
+	return v, nil
+}
+
+// question completes the question about the selection.
+func (v survey) question(ctx context.Context, ask question) (any, error) {
+	for _, r := range v.rows {
+		ask.Count += int(answers.Number(r, "ready"))
+		if r["complete"] == false {
+			ask.Warnings = append(ask.Warnings, "There was no time to count all: there are more than these.")
+		}
+	}
+	causes, err := v.causes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if n := held(causes); n > 0 && v.name == "replay" {
+		ask.Warnings = append(ask.Warnings, fmt.Sprintf("Up to %d of them will wait: their endpoints are down or stopped. "+
+			"They are sent with the others that wait once the endpoints are back.", n))
+	}
+	ask.Lists = append(ask.Lists, section{List: counts(v.rows)})
+	if list := v.s.causeList(url.Values{}, answers.Row{"data": asAny(causes)}); len(list.Rows) > 0 {
+		ask.Lists = append(ask.Lists, section{Title: "By endpoint and reason", List: list})
+	}
+	ask.Hidden = append(ask.Hidden, v.hidden()...)
+	return ask.ask(v.act), nil
+}
+
+// hidden are the fields of the form that does it: the same selection, without what died or came later.
+func (v survey) hidden() []field {
+	all := []field{{"token", rand.Text()}}
+	for _, name := range v.act.fields {
+		if text := answers.Text(v.fields, name); text != "" && name != "endpoint_id" {
+			all = append(all, field{name, text})
+		}
+	}
+	for _, id := range v.ids {
+		all = append(all, field{"endpoint_id", id})
+	}
+	return all
+}
+
+// causes are those of the selected dead letters. They name the endpoints of the selection.
+func (v survey) causes(ctx context.Context) (of []answers.Row, err error) {
+	if v.name == "publish" {
+		return nil, nil
+	}
+	known := answers.Row{}
+	for _, name := range filterFields {
+		if f := v.fields[name]; f != nil && (name != "endpoint_id" || len(v.ids) == 1) {
+			known[name] = f
+		}
+	}
+	found, err := v.s.Stack.Ask(ctx, "inspect", "causes", known)
+	for _, cause := range answers.Rows(found) {
+		at := slices.IndexFunc(v.rows, func(r answers.Row) bool { return r["endpoint_id"] == cause["endpoint_id"] })
+		if at >= 0 {
+			v.rows[at]["of"] = nameOf(cause) + " of " + text(cause, "tenant_id")
+		}
+		if at >= 0 || len(v.ids) == 0 {
+			of = append(of, cause)
+		}
+	}
+	return of, err
+}
+
+// held counts the letters of endpoints that a replay would not reach now.
+func held(causes []answers.Row) (n int) {
+	for _, cause := range causes {
+		if next.Holds(cause["state"]) {
+			n += int(answers.Number(cause, "count"))
+		}
+	}
+	return n
+}
+
+func asAny(rows []answers.Row) []any {
+	all := make([]any, len(rows))
+	for n, r := range rows {
+		all[n] = r
+	}
+	return all
+}
+
+// counts are a row for each selection: how many, how many can be done, and why the others cannot.
+func counts(rows []answers.Row) *table {
+	refused := column{title: "cannot", class: "wide", cell: func(r answers.Row) cell {
+		return cell{Text: answers.Reasons(r["refused"]), Class: "warn"}
+	}}
+	return listed(url.Values{}, rows, plain("selection", "of", "wide", ""), amount("selected", "selected"),
+		amount("can be done", "ready"), refused)
+}
