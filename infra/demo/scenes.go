@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/examples"
@@ -49,7 +50,8 @@ func (d *demo) register(
 	ctx context.Context, tenant *client.Client, name string, events ...string,
 ) (_ scene, err error) {
 	s := scene{tenant: tenant, inbox: d.server.Inbox("/" + name)}
-	s.endpoint, err = s.tenant.CreateEndpoint(ctx, s.inbox.URL, events...)
+	service, _, _ := strings.Cut(name, "_") // the rest makes it unique
+	s.endpoint, err = s.tenant.CreateEndpoint(ctx, receiver.Named(s.inbox.URL, service, ""), events...)
 	if err != nil {
 		return scene{}, err
 	}

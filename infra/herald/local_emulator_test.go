@@ -63,7 +63,7 @@ var ok = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 func (i incident) answering(t *testing.T, name, event string, status int) (client.Endpoint, *receiver.Inbox) {
 	t.Helper()
 	inbox := i.server.Inbox("/" + name)
-	e, err := i.tenant.CreateEndpoint(t.Context(), inbox.URL, event)
+	e, err := i.tenant.CreateEndpoint(t.Context(), receiver.Named(inbox.URL, name, "acme"), event)
 	if err != nil {
 		t.Fatal(err)
 	}

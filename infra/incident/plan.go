@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/infra/internal/receiver"
 )
 
 // kind is how an endpoint behaves.
@@ -42,7 +44,7 @@ const rejectedEvents = 13
 // newPlan makes the incident of the seed, with so many dead letters.
 func newPlan(seed uint64, letters int) plan {
 	r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same incident for the same seed is wanted
-	tenants := []string{"acme", "globex", "hooli", "initech", "piedpiper", "soylent", "umbrella", "wayne"}
+	tenants := slices.Clone(receiver.Tenants)
 	names := []string{
 		"audit log", "billing", "chat bot", "crm", "data warehouse", "licences", "mailing list", "search", "support desk",
 		"usage reports",

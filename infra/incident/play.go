@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/receiver"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/handler/replay"
 	"github.com/herald-webhooks/herald/internal/operator"
@@ -47,7 +49,9 @@ func (i *incident) register(ctx context.Context) error {
 		}
 		i.parties = append(i.parties, p)
 		var made client.Endpoint
-		request := map[string]any{"url": p.server.URL + "/hooks", "events": []string{e.event}, "description": e.description}
+		customer, _, _ := strings.Cut(e.tenant, "_") // the rest is the seed
+		url := receiver.Named(p.server.URL, e.description, customer) + "/hooks"
+		request := map[string]any{"url": url, "events": []string{e.event}, "description": e.description}
 		if err := tenants[e.tenant].Call(ctx, http.MethodPost, "/v1/webhooks", request, &made); err != nil {
 			return err
 		}

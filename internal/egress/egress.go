@@ -18,6 +18,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"net"
+	"net/netip"
 	"syscall"
 	"time"
 
@@ -41,9 +42,13 @@ type Client struct {
 	tls     *tls.Config // to be cloned for each connection
 	connect time.Duration
 	attempt time.Duration
+	local   bool // names below localhost are this machine's
 	targets targets
 	idle    pool
 }
+
+// loopback is where names below localhost lead (RFC 6761, 6.3). Go's resolver asks DNS for them.
+var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
 // New returns a Client.
 func New(c Config) *Client {
@@ -53,6 +58,7 @@ func New(c Config) *Client {
 	return &Client{
 		connect: c.ConnectTimeout,
 		attempt: c.AttemptTimeout,
+		local:   c.Policy.Addr(loopback),
 		idle:    pool{maxAge: c.MaxAge},
 		dialer: net.Dialer{
 			Timeout:  c.ConnectTimeout,
@@ -75,7 +81,7 @@ func New(c Config) *Client {
 func (c *Client) Post(ctx context.Context, r delivery.Request) delivery.Response {
 	started := time.Now()
 	to := c.targets.get(r.URL)
-	if to == nil {
+	if to == nil || to.ofThisMachine() && !c.local {
 		return delivery.Response{Reason: delivery.ReasonBlockedURL}
 	}
 	if !sendable(r.Header) {

@@ -64,7 +64,7 @@ func (x *exchange) on(c *conn) (delivery.Response, error) {
 func (x *exchange) dial(ctx context.Context, k key) (*conn, error) {
 	dialer := x.client.dialer
 	dialer.Deadline = x.deadline
-	raw, err := dialer.DialContext(ctx, "tcp", x.to.address)
+	raw, err := dialer.DialContext(ctx, "tcp", x.client.dialled(x.to))
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +75,15 @@ func (x *exchange) dial(ctx context.Context, k key) (*conn, error) {
 	}
 	c.key = k
 	return c, nil
+}
+
+// dialled is the address to dial: the target's, or loopback where the policy allows it and the name is below localhost.
+func (c *Client) dialled(to *target) string {
+	if !c.local || !to.ofThisMachine() {
+		return to.address
+	}
+	_, port, _ := net.SplitHostPort(to.address) // made by net.JoinHostPort
+	return net.JoinHostPort(loopback.String(), port)
 }
 
 // secure makes the handshake, within its own time limit.

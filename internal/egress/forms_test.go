@@ -54,6 +54,7 @@ var forms = map[string]struct {
 	}},
 	"local names, also in circled letters or with a soft hyphen": {delivery.ReasonBlockedURL, false, []string{
 		"https://localhost/", "https://LOCALHOST/", "https://localhost./", "https://intranet/",
+		"https://app.localhost/", "https://hooks.acme.LOCALHOST./",
 		"https://\u24db\u24de\u24d2\u24d0\u24db\u24d7\u24de\u24e2\u24e3/", "https://loc\u00adalhost/",
 	}},
 	"users": {delivery.ReasonBlockedURL, false, []string{

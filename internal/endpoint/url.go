@@ -145,10 +145,16 @@ func (p URLPolicy) host(name string) (string, error) {
 			return "", errNumeric
 		}
 		return p.literal(name)
-	case last == "localhost" || last == name:
+	case last == name, last == "localhost" && !p.loopback():
 		return "", errLocal
 	}
 	return name, nil
+}
+
+// loopback reports whether the machine itself may be named, as the local stage's policy allows: names below localhost
+// are its own (RFC 6761, 6.3).
+func (p URLPolicy) loopback() bool {
+	return p.Addr != nil && p.Addr(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
 }
 
 func (p URLPolicy) literal(text string) (string, error) {

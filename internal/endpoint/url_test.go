@@ -146,7 +146,11 @@ func TestURLPolicy_widensAddressesAndPortsButNeverForms(t *testing.T) {
 	if diff := cmp.Diff("https://127.0.0.1:8443/x", got); diff != "" {
 		t.Errorf("stored (-want +got):\n%s", diff)
 	}
-	refuses(t, wide, errLocal, "https://localhost:8443/")
+	got, err = wide.Normalise("https://Hooks.Acme.Localhost:8443/x")
+	if err != nil || got != "https://hooks.acme.localhost:8443/x" {
+		t.Errorf("a name of this machine is stored as %q, %v", got, err)
+	}
+	refuses(t, wide, errLocal, "https://localhost:8443/", "https://intranet:8443/")
 	refuses(t, wide, errNumeric, "https://127.1:8443/", "https://2130706433:8443/")
 	refuses(t, wide, errAddr, "https://[::ffff:127.0.0.1]:8443/", "https://127.0.0.2:8443")
 	refuses(t, wide, errPort, "https://127.0.0.1:1023")

@@ -24,6 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/herald-webhooks/herald/infra/internal/receiver"
 	"github.com/herald-webhooks/herald/infra/internal/sam"
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
@@ -122,7 +123,7 @@ func (s *Stack) makeCertificates() error {
 	if err != nil {
 		return err
 	}
-	files, err := ca.Write(filepath.Join(s.options.Dir, "tls"), pki.Leaf{})
+	files, err := ca.Write(filepath.Join(s.options.Dir, "tls"), pki.Leaf{Hosts: receiver.Hosts()})
 	s.CAFile = files.CA
 	s.ReceiverCertFile = files.Cert
 	s.ReceiverKeyFile = files.Key
