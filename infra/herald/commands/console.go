@@ -34,7 +34,8 @@ func serve(ctx context.Context, c call) error {
 	}
 	var metrics console.Metrics = stack.Logged{Path: stack.LocalLog}
 	if !c.line.Bool("local") {
-		metrics = stack.Watched{Stack: c.stack, Client: cloudwatch.NewFromConfig(c.stack.AWS)}
+		client := cloudwatch.NewFromConfig(c.stack.AWS)
+		metrics = stack.Watched{Stack: c.stack, Client: client, History: client}
 	}
 	shown, err := console.New(console.Config{
 		Stack: c.stack, Metrics: metrics,

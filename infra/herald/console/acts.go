@@ -87,7 +87,7 @@ func counted(results []answers.Row) string {
 	return answers.Reasons(counts)
 }
 
-// start does what its question asked. Of an act that cannot be undone, the count has to be typed.
+// start answers the question. Of an act that cannot be undone, the count has to be typed.
 func start(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 	name := form.Get("act")
 	act, known := manyActs[name]

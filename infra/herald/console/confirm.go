@@ -11,11 +11,12 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/stack"
 )
 
-// question is asked before an act on many: exact counts, what cannot be done and why, and what the rest will meet.
+// question is asked before an act on many: exact counts, refusals with their reasons, and
+// how many would wait.
 type question struct {
 	Asks     string
 	Label    string // of the button
-	Count    int    // what would be done
+	Count    int    // that can be done
 	Typed    bool   // the count has to be typed: this cannot be undone
 	Lists    []section
 	Warnings []string
@@ -26,7 +27,7 @@ type question struct {
 // manyAct is an act on all of a selection, as a job, or on ids.
 type manyAct struct {
 	asks    string // with a verb for the number
-	of      string // what it acts on
+	of      string // its object
 	fields  []string
 	id      string // the field of one id
 	byID    string // the action on ids

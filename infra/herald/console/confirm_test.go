@@ -49,7 +49,7 @@ func TestConfirm_asksAboutSeveralEndpointsAtOnce(t *testing.T) {
 	body(t, get(t, browser, web.URL+six), "choose 5 endpoints at most")
 }
 
-// What cannot be undone is done by POST, by the alias, once the number of the question was typed.
+// An act for good is done by POST, by the alias, once the number of the question was typed.
 func TestConfirm_deletesForGoodOnlyWhatWasTyped(t *testing.T) {
 	for address, want := range map[string]string{
 		"purge&status=dead":                     `start_job {"act":"purge","confirm":true,"status":"dead",`,

@@ -47,6 +47,11 @@ func (f *functions) Read(_ context.Context, w stack.Window, curves []stack.Curve
 	return all, nil
 }
 
+func (f *functions) Alarms(_ context.Context, since time.Time) ([]stack.Mark, error) {
+	f.asked = append(f.asked, "alarms")
+	return []stack.Mark{{At: since.Add(time.Minute), Text: "DeathsAlarm" + f.written}}, f.err
+}
+
 const markup = `<img src=x onerror=alert(1)>`
 
 var answering = map[string]string{
@@ -377,7 +382,8 @@ func TestPages_sayWhyThereIsNothingToSee(t *testing.T) {
 	}{
 		"denied": {fmt.Errorf("%w: no right", exit.ErrDenied), http.StatusForbidden,
 			"You may not do that.</b> <bdi>denied: no right"},
-		"broken": {errors.New("inspect failed: <b>boom</b>"), http.StatusBadGateway, `"alert"><bdi>inspect failed: &lt;b&gt;boom`},
+		"broken": {errors.New("inspect failed: <b>boom</b>"), http.StatusBadGateway,
+			`"alert"><bdi>inspect failed: &lt;b&gt;boom`},
 	} {
 		f.err, f.asked = c.err, nil
 		resp := get(t, browser, web.URL+"/")

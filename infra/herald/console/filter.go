@@ -40,9 +40,14 @@ type choice struct {
 	On         bool
 }
 
-// choices are addresses of a page with other values of one field. The cursor and what was said are left out.
+// choices are addresses of a page with other values of one field. The first is the
+// default. The cursor and the last result are left out.
 func (s *Server) choices(path string, q url.Values, label, name string, values ...string) choices {
 	all := choices{Label: label}
+	now := q.Get(name)
+	if now == "" {
+		now = values[0]
+	}
 	for _, v := range values {
 		with := url.Values{}
 		for field, given := range q {
@@ -55,7 +60,7 @@ func (s *Server) choices(path string, q url.Values, label, name string, values .
 			with.Set(name, v)
 			words = strings.ReplaceAll(v, "_", " ")
 		}
-		all.Values = append(all.Values, choice{words, s.base + path + "?" + with.Encode(), q.Get(name) == v})
+		all.Values = append(all.Values, choice{words, s.base + path + "?" + with.Encode(), now == v})
 	}
 	return all
 }

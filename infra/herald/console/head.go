@@ -7,7 +7,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/next"
 )
 
-// head leads a page about one thing: what it is, how it stands and why, and what can be done now.
+// head leads a page about one thing: its identity, its state with the reasons, and the acts that make sense now.
 type head struct {
 	Kind, Name string
 	ID         string // to be copied
@@ -34,7 +34,7 @@ type button struct {
 
 type field struct{ Name, Value string }
 
-// controls are the acts of control that have a button. Throwing away what waits is left to the command line.
+// controls are the acts of control that have a button. Discarding is left to the command line.
 var controls = map[string]struct{ Label, Done string }{
 	next.Pause: {"Pause", "paused"}, next.Resume: {"Resume", "resumed"}, next.Release: {"Send what waits", "releasing"},
 	next.Test: {"Send a test", "a test was sent"}, next.ResumeTenant: {"Resume the tenant", "the tenant was resumed"},
@@ -60,7 +60,7 @@ func (s *Server) buttons(steps []next.Step, e answers.Row) []button {
 	return all
 }
 
-// states say what a state of an endpoint means, and who has to act.
+// states explain the states of endpoints, and say who has to act.
 var states = map[string]string{
 	"failing":  "The last attempts failed; everything is still attempted on schedule. Tell its owner.",
 	"flapping": "Some attempts succeed and some fail. Tell its owner.",

@@ -9,7 +9,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/next"
 )
 
-// glance is the first page: counts that lead to their lists, and what to do.
+// glance is the first page: counts that lead to their lists, and the next steps.
 type glance struct {
 	Tiles []tile
 	Next  []cell

@@ -52,7 +52,7 @@ func TestEndpoint_leadsWithNameStateAndWhatMakesSense(t *testing.T) {
 	}
 }
 
-// The order of the answer's fields is the alphabet's. A person reads in the order of time, and what is to come is last.
+// The order of the answer's fields is the alphabet's. A person reads in the order of time, the future last.
 func TestDelivery_tellsItsLifeInTheOrderOfTime(t *testing.T) {
 	const record = `{"delivery_id":"msg_1","tenant_id":"acme","endpoint_id":"webhook_1","event_type":"user.created",
 		"event_id":"evt_1","created_at":"2026-01-02T10:00:00Z","updated_at":"2026-01-02T11:00:00Z","attempts":3,`
@@ -168,24 +168,25 @@ func TestTimes_inAnAddressAreAsTheToolTakesThem(t *testing.T) {
 }
 
 func TestFind_leadsFromAPastedTextToItsPage(t *testing.T) {
-	for pasted, want := range map[string]string{
-		"msg_5lonefntaevwu23dyv6ksj34ucdixink":      "/delivery?delivery_id=msg_5lonefntaevwu23dyv6ksj34ucdixink",
-		"  wh-id: msg_1\r\n":                        "/delivery?delivery_id=msg_1",
-		`{"delivery_id":"msg_1"}`:                   "/delivery?delivery_id=msg_1",
-		"test_1":                                    "/delivery?delivery_id=test_1",
-		"webhook_01M8CRG92J5RXCAJKAW5ERDH41":        "/endpoint?endpoint_id=webhook_01M8CRG92J5RXCAJKAW5ERDH41",
-		"https://api/v1/webhooks/webhook_1/restore": "/endpoint?endpoint_id=webhook_1",
-		"job_ab12":                                  "/job?job_id=job_ab12",
-		"unreadable_1":                              "/letter?delivery_id=unreadable_1",
-		"da4f1868-ea81-437f-8447-bda686c2a84a":      "/rejected?message_id=da4f1868-ea81-437f-8447-bda686c2a84a",
-		"acme":                                      "/find?q=acme",
-		"":                                          "/find?q=",
-		"<script>alert(1)</script>":                 "/find?q=%3Cscript%3Ealert%281%29%3C%2Fscript%3E",
-		"//evil.example/?msg":                       "/find?q=%2F%2Fevil.example%2F%3Fmsg",
-		"webhook_1\r\nLocation: https://evil.example/x": "/endpoint?endpoint_id=webhook_1",
-		"msg_" + strings.Repeat("a", 4000):              "/delivery?delivery_id=msg_" + strings.Repeat("a", 128),
-		"<b>msg_1":                                      "/delivery?delivery_id=msg_1",
+	for _, c := range [][2]string{
+		{"msg_5lonefntaevwu23dyv6ksj34ucdixink", "/delivery?delivery_id=msg_5lonefntaevwu23dyv6ksj34ucdixink"},
+		{"  wh-id: msg_1\r\n", "/delivery?delivery_id=msg_1"},
+		{`{"delivery_id":"msg_1"}`, "/delivery?delivery_id=msg_1"},
+		{"test_1", "/delivery?delivery_id=test_1"},
+		{"webhook_01M8CRG92J5RXCAJKAW5ERDH41", "/endpoint?endpoint_id=webhook_01M8CRG92J5RXCAJKAW5ERDH41"},
+		{"https://api/v1/webhooks/webhook_1/restore", "/endpoint?endpoint_id=webhook_1"},
+		{"job_ab12", "/job?job_id=job_ab12"},
+		{"unreadable_1", "/letter?delivery_id=unreadable_1"},
+		{"da4f1868-ea81-437f-8447-bda686c2a84a", "/rejected?message_id=da4f1868-ea81-437f-8447-bda686c2a84a"},
+		{"acme", "/find?q=acme"},
+		{"", "/find?q="},
+		{"<script>alert(1)</script>", "/find?q=%3Cscript%3Ealert%281%29%3C%2Fscript%3E"},
+		{"//evil.example/?msg", "/find?q=%2F%2Fevil.example%2F%3Fmsg"},
+		{"webhook_1\r\nLocation: https://evil.example/x", "/endpoint?endpoint_id=webhook_1"},
+		{"msg_" + strings.Repeat("a", 4000), "/delivery?delivery_id=msg_" + strings.Repeat("a", 128)},
+		{"<b>msg_1", "/delivery?delivery_id=msg_1"},
 	} {
+		pasted, want := c[0], c[1]
 		web, browser, _ := open(t, &functions{})
 		resp := get(t, browser, web.URL+"/find?q="+url.QueryEscape(pasted))
 		if got := strings.TrimPrefix(resp.Request.URL.String(), web.URL); got != want || resp.StatusCode != http.StatusOK {

@@ -39,6 +39,8 @@ type Server struct {
 // Metrics reads a stack's metrics. Each curve has a value for every step, NaN where nothing was measured.
 type Metrics interface {
 	Read(ctx context.Context, w stack.Window, curves []stack.Curve) ([][]float64, error)
+	// Alarms are those that went off since then.
+	Alarms(ctx context.Context, since time.Time) ([]stack.Mark, error)
 }
 
 // Trail reads a stack's audit log.

@@ -22,7 +22,7 @@ type survey struct {
 	rows   []answers.Row
 }
 
-// survey counts what the address selects.
+// survey counts the selection of the address.
 func (s *Server) survey(ctx context.Context, q url.Values, act manyAct) (survey, error) {
 	f, err := s.filter(q, act.fields...)
 	if err != nil {
@@ -77,7 +77,7 @@ func (v survey) question(ctx context.Context, ask question) (any, error) {
 	return ask.ask(v.act), nil
 }
 
-// hidden are the fields of the form that does it: the same selection, without what died or came later.
+// hidden are the fields of the form that does it: the same selection, without later ones.
 func (v survey) hidden() []field {
 	all := []field{{"token", rand.Text()}}
 	for _, name := range v.act.fields {

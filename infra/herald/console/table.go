@@ -36,7 +36,7 @@ type table struct {
 	Columns []heading
 	Rows    []tableRow
 	Tick    string // the name of the boxes, "" for none
-	About   string // what a box does
+	About   string // the meaning of a box
 	Empty   string
 	Next    string // where the list goes on
 }
@@ -86,7 +86,7 @@ func (t *table) ticked(rows []answers.Row, name, field, about string) *table {
 	return t
 }
 
-// or says what would be there where nothing is.
+// or explains an empty list.
 func (t *table) or(empty string) *table {
 	t.Empty = empty
 	return t

@@ -53,7 +53,7 @@ var places = []place{
 	{"/jobs", "jobs", "Jobs", "j"}, {"/keys", "keys", "Keys", "k"}, {"/acts", "acts", "Acts", "a"},
 }
 
-// extra is the template of what a page about a thing has of its own kind, above or below its timeline.
+// extra is the template of the part that only one kind of page has, above or below its timeline.
 func (s *Server) extra(m model, where string) string {
 	name := strings.ToLower(m.Title[strings.LastIndexByte(m.Title, ' ')+1:]) + "-" + where
 	if t, ok := m.Data.(thing); !ok || t.More == nil || s.pages.Lookup(name) == nil {

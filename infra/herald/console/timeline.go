@@ -33,7 +33,7 @@ func (t *timeline) add(at any, class, text, detail string) {
 	t.Entries = append(t.Entries, entry{At: t.s.at(at), Text: text, Detail: detail, Class: class, order: when})
 }
 
-// wait adds what is waited for, at the end.
+// wait adds the end of a wait, which has no time.
 func (t *timeline) wait(text, detail string) {
 	t.Entries = append(t.Entries, entry{Text: text, Detail: detail, Class: "next"})
 }
@@ -86,7 +86,7 @@ func (s *Server) ofDelivery(d, e answers.Row) *timeline {
 	return t.sorted()
 }
 
-// waits says what a waiting delivery waits for.
+// waits names the end of a delivery's wait.
 func (t *timeline) waits(d, e answers.Row) {
 	if d["next_attempt_at"] != nil {
 		t.add(d["next_attempt_at"], "next", "Next attempt", "by its schedule")

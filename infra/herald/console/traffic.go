@@ -6,8 +6,10 @@ import (
 	"html/template"
 	"math"
 	"net/url"
+	"slices"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/herald/answers"
 	"github.com/herald-webhooks/herald/infra/herald/stack"
 	"github.com/herald-webhooks/herald/infra/internal/plot"
 )
@@ -16,7 +18,9 @@ import (
 type span struct {
 	stack.Window
 
-	per string // a step in words
+	tick  time.Duration // between clock times
+	clock string        // their form
+	wider []int         // steps together, for percentiles
 }
 
 // from is its beginning.
@@ -24,36 +28,35 @@ func (s span) from(now time.Time) time.Time { return now.Add(-s.Step * time.Dura
 
 // spans are the time spans of the traffic view.
 var spans = map[string]span{
-	"hour": {stack.Window{Step: time.Minute, Steps: 60}, "a minute"},
-	"day":  {stack.Window{Step: 15 * time.Minute, Steps: 96}, "in 15 min"},
-	"week": {stack.Window{Step: 2 * time.Hour, Steps: 84}, "in 2 h"},
+	"hour": {stack.Window{Step: time.Minute, Steps: 60}, 10 * time.Minute, "15:04", []int{1, 5, 10}},
+	"day":  {stack.Window{Step: 15 * time.Minute, Steps: 96}, 4 * time.Hour, "15:04", []int{1, 4, 12}},
+	"week": {stack.Window{Step: 2 * time.Hour, Steps: 84}, 24 * time.Hour, "Mon 2", []int{1, 3, 12}},
 }
 
-// charts are the diagrams of the traffic view.
-var charts = []struct {
-	title, unit string // the unit of counts is the step
-	scale       float64
-	least       float64 // of the diagram's scale
-	labels      []string
-	curves      []stack.Curve
-}{
-	{"Attempts", "", 1, 1, []string{"all", "first"},
-		[]stack.Curve{curve("AttemptMillis", "SampleCount"), curve("FirstAttemptsAcknowledged", "SampleCount")}},
-	{"First attempts that succeeded", "%", 100, 100, []string{"share"},
-		[]stack.Curve{curve("FirstAttemptsAcknowledged", "Average")}},
-	{"From the event to the first attempt", "s", 1, 1, []string{"p50", "p99"},
-		[]stack.Curve{curve("FirstAttemptSeconds", "p50"), curve("FirstAttemptSeconds", "p99")}},
-	{"Duration of attempts", "ms", 1, 1, []string{"p50", "p99"},
-		[]stack.Curve{curve("AttemptMillis", "p50"), curve("AttemptMillis", "p99")}},
-}
+// enough are so many attempts in a step that their 99th percentile is not their slowest alone.
+const enough = 100
 
 func curve(metric, stat string) stack.Curve { return stack.Curve{Metric: metric, Stat: stat} }
 
-// drawn is the traffic view: a picture, and the same in numbers.
+// The curves that count, and those of which a step needs enough attempts.
+var (
+	counting = []stack.Curve{
+		curve("AttemptMillis", "SampleCount"), curve("FirstAttemptsAcknowledged", "SampleCount"),
+		curve("FirstAttemptsAcknowledged", "Average"),
+	}
+	ranking = []stack.Curve{
+		curve("FirstAttemptSeconds", "p50"), curve("FirstAttemptSeconds", "p99"),
+		curve("AttemptMillis", "p50"), curve("AttemptMillis", "p99"),
+	}
+)
+
+// drawn is the traffic view: pictures, and the same in numbers.
 type drawn struct {
 	Span    string
 	Picture template.HTML
 	Rows    []numbers
+	Marks   []cell
+	Note    string
 }
 
 // numbers sum a curve up.
@@ -61,44 +64,115 @@ type numbers struct{ Title, Label, Unit, Least, Most, Last string }
 
 func traffic(ctx context.Context, s *Server, query url.Values) (any, error) {
 	d := drawn{Span: query.Get("span")}
-	span, ok := spans[d.Span]
+	shown, ok := spans[d.Span]
 	if !ok {
-		d.Span, span = "hour", spans["hour"]
+		d.Span, shown = "hour", spans["hour"]
 	}
-	window := span.Window
-	window.From = s.Now().Add(-time.Duration(window.Steps) * window.Step).Truncate(window.Step).Add(window.Step)
-	var curves []stack.Curve
-	for _, c := range charts {
-		curves = append(curves, c.curves...)
-	}
-	values, err := s.Metrics.Read(ctx, window, curves)
+	window := shown.Window
+	window.From = shown.from(s.Now()).Truncate(window.Step).Add(window.Step)
+	counted, err := s.Metrics.Read(ctx, window, counting)
 	if err != nil {
 		return nil, err
 	}
-	panels, measured := make([]plot.Panel, len(charts)), false
-	for n, c := range charts {
-		if c.unit == "" {
-			c.unit = span.per
-		}
-		panels[n] = plot.Panel{Title: c.title, Unit: c.unit, Step: window.Step, Least: c.least}
-		for _, label := range c.labels {
-			line := plot.Line{Label: label, Values: values[0]}
-			values = values[1:]
-			for step := range line.Values {
-				line.Values[step] *= c.scale
-			}
-			panels[n].Lines = append(panels[n].Lines, line)
-			row, some := sum(line.Values)
-			row.Title, row.Label = c.title, label
+	wide := widened(window, shown.wider, counted[0])
+	ranked, err := s.Metrics.Read(ctx, wide, ranking)
+	if err != nil {
+		return nil, err
+	}
+	marks, note := s.marks(ctx, window.From)
+	d.Note = note
+	percent := scaled(counted[2], 100)
+	charts := []chart{
+		{title: "Attempts", unit: "in " + coarse(window.Step), window: window, least: 1, lines: []plot.Line{
+			{Label: "all", Values: counted[0]}, {Label: "first", Values: counted[1]},
+		}},
+		{title: "First attempts that succeeded", unit: "%", window: window, least: 100, lines: []plot.Line{
+			{Label: "share", Values: percent},
+		}},
+		{title: "From the event to the first attempt", unit: "s, each " + coarse(wide.Step), window: wide, least: .1,
+			lines: []plot.Line{{Label: "p50", Values: ranked[0]}, {Label: "p99", Values: ranked[1]}}},
+		{title: "Duration of attempts", unit: "ms, each " + coarse(wide.Step), window: wide, least: 1,
+			lines: []plot.Line{{Label: "p50", Values: ranked[2]}, {Label: "p99", Values: ranked[3]}}},
+	}
+	measured := false
+	for _, c := range charts {
+		c.tick, c.clock = shown.tick, shown.clock
+		c.marks = marks
+		d.Picture += template.HTML(c.drawn()) //nolint:gosec // numbers, our own words, and marks that are escaped
+		for _, l := range c.lines {
+			row, some := sum(l.Values)
+			row.Title, row.Label = c.title, l.Label
 			row.Unit = c.unit
 			d.Rows = append(d.Rows, row)
 			measured = measured || some
 		}
 	}
-	if measured {
-		d.Picture = template.HTML(plot.Drawing(2, panels)) //nolint:gosec // numbers and our own words
+	for _, m := range slices.Backward(marks) {
+		at := s.at(m.At.UTC().Format(time.RFC3339))
+		d.Marks = append(d.Marks, cell{Text: m.Text, Title: at.Title, Note: at.Text})
+	}
+	if !measured {
+		d.Picture = ""
 	}
 	return d, nil
+}
+
+// widened is the window in steps so wide that half of those with attempts have enough of them.
+func widened(w stack.Window, by []int, attempts []float64) stack.Window {
+	for _, n := range by {
+		wide := stack.Window{From: w.From, Step: w.Step * time.Duration(n), Steps: w.Steps / n}
+		var some []float64
+		for step := range wide.Steps {
+			total := 0.0
+			for _, v := range attempts[step*n : (step+1)*n] {
+				if !math.IsNaN(v) {
+					total += v
+				}
+			}
+			if total > 0 {
+				some = append(some, total)
+			}
+		}
+		slices.Sort(some)
+		if n == by[len(by)-1] || len(some) > 0 && some[len(some)/2] >= enough {
+			return wide
+		}
+	}
+	return w
+}
+
+func scaled(values []float64, by float64) []float64 {
+	all := make([]float64, len(values))
+	for n, v := range values {
+		all[n] = by * v
+	}
+	return all
+}
+
+// changing are operators' acts that show in traffic.
+var changing = []string{"pause", "resume", "release", "discard", "start_job"}
+
+// marks are the alarms and the acts of operators since then, the oldest first. A caller without the right to see them
+// is told so.
+func (s *Server) marks(ctx context.Context, since time.Time) (marks []stack.Mark, note string) {
+	marks, err := s.Metrics.Alarms(ctx, since)
+	if err != nil {
+		note = "Alarms are not marked: " + err.Error()
+	}
+	acts, _, err := s.Trail.Acts(ctx, since)
+	if err != nil {
+		note += " Acts of operators are not marked: " + err.Error()
+	}
+	for _, act := range acts {
+		at, err := time.Parse(time.RFC3339, answers.Text(act, "at"))
+		action := answers.Text(act, "action")
+		if err == nil && slices.Contains(changing, action) {
+			of := answers.Text(act, "tenant_id")
+			marks = append(marks, stack.Mark{At: at, Text: words(action) + " " + of})
+		}
+	}
+	slices.SortStableFunc(marks, func(a, b stack.Mark) int { return a.At.Compare(b.At) })
+	return marks, note
 }
 
 // sum returns the least, the greatest and the last of the values.

@@ -1,7 +1,7 @@
 // Package next says how an operator goes on: the acts that make sense for an endpoint in its state, and which endpoints
 // take a replay.
 //
-// It asks nothing and does nothing. The command line and the console offer what it says, so that both offer the same.
+// It asks nothing and does nothing. The command line and the console offer the same steps by it.
 package next
 
 import (
@@ -108,7 +108,7 @@ func (s Situation) release() []Step {
 		Number(s.Waiting, "delivery", "deliveries"))}}
 }
 
-// letters is an act on the dead letters, with what a replay would meet.
+// letters is an act on the dead letters, with the warning of a replay.
 func (s Situation) letters(act string) []Step {
 	if !s.Dead {
 		return nil
@@ -116,7 +116,7 @@ func (s Situation) letters(act string) []Step {
 	return []Step{{act, s.ReplayWarning(act)}}
 }
 
-// ReplayWarning says what a replay would meet, "" where it would be sent at once.
+// ReplayWarning warns of a replay that would wait or fail, "" where it would be sent at once.
 func (s Situation) ReplayWarning(act string) string {
 	switch {
 	case act != Replay:

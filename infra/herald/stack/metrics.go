@@ -35,7 +35,8 @@ func namespace(stage string) string { return "Herald/" + stage }
 // Watched is a stack's metrics in CloudWatch.
 type Watched struct {
 	Stack
-	Client cloudwatch.GetMetricDataAPIClient
+	Client  cloudwatch.GetMetricDataAPIClient
+	History cloudwatch.DescribeAlarmHistoryAPIClient
 }
 
 // Read returns the curves' values, a value for every step, NaN where nothing was measured.

@@ -64,7 +64,7 @@ func (m *metricData) GetMetricData(
 func TestWatched_putsValuesIntoTheirSteps(t *testing.T) {
 	m := &metricData{}
 	s := Stack{Parameters: map[string]string{"Stage": "prod"}}
-	got, err := Watched{s, m}.Read(t.Context(), minute, []Curve{
+	got, err := Watched{Stack: s, Client: m}.Read(t.Context(), minute, []Curve{
 		{Metric: "AttemptMillis", Stat: "p99"}, {Metric: "Other", Stat: "Sum"},
 	})
 	want := [][]float64{{1, 2}, {3, math.NaN()}}
