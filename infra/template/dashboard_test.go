@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/herald-webhooks/herald/infra/herald/stack"
 	"github.com/herald-webhooks/herald/infra/internal/alarms"
 	"github.com/herald-webhooks/herald/internal/audit"
 )
@@ -95,6 +96,14 @@ func TestTheAuditLogsQueryNamesFieldsOfItsLines(t *testing.T) {
 		if !slices.Contains(fields, name) {
 			t.Errorf("no line of the audit log has %s", name)
 		}
+	}
+}
+
+// The console shows the saved query's answer.
+func TestTheConsoleRunsTheSavedQueryOfShares(t *testing.T) {
+	saved := load(t).OfType("AWS::Logs::QueryDefinition")["SharesQuery"].Properties["QueryString"]
+	if got := strings.Join(strings.Fields(stack.SharesQuery), " "); got != saved {
+		t.Errorf("the console asks\n%s\nand the saved query is\n%s", got, saved)
 	}
 }
 

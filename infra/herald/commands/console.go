@@ -33,14 +33,17 @@ func serve(ctx context.Context, c call) error {
 		return exit.With(exit.Failed, "no port to listen on: %v", err)
 	}
 	var metrics console.Metrics = stack.Logged{Path: stack.LocalLog}
+	logs := cloudwatchlogs.NewFromConfig(c.stack.AWS)
+	var lines console.Log = stack.LoggedLines{Path: stack.LocalLog}
 	if !c.line.Bool("local") {
+		lines = stack.Insights{Stack: c.stack, Client: logs}
 		client := cloudwatch.NewFromConfig(c.stack.AWS)
 		metrics = stack.Watched{Stack: c.stack, Client: client, History: client}
 	}
 	shown, err := console.New(console.Config{
 		Stack: c.stack, Metrics: metrics,
-		Trail: stack.Trail{Stack: c.stack, Client: cloudwatchlogs.NewFromConfig(c.stack.AWS)},
-		Name:  c.stack.Name, Operator: c.stack.Operator, Now: c.Now,
+		Trail: stack.Trail{Stack: c.stack, Client: logs}, Log: lines, LogCosts: !c.line.Bool("local"),
+		Name: c.stack.Name, Operator: c.stack.Operator, Now: c.Now,
 	}, l)
 	if err != nil {
 		return fmt.Errorf("starting the console: %w", err)

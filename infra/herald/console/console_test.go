@@ -47,6 +47,24 @@ func (f *functions) Read(_ context.Context, w stack.Window, curves []stack.Curve
 	return all, nil
 }
 
+func (f *functions) Attempts(_ context.Context, id string, _, _ time.Time) ([]answers.Row, error) {
+	f.asked = append(f.asked, "attempts of "+id)
+	text := std.Or(f.written, markup)
+	line := answers.Row{
+		"timestamp": "2026-01-02T10:30:00Z", "attempt": 2.0, "outcome": "retry", "status": 0.0, "reason": "timeout" + text,
+		"ms": 1500.0, "next_attempt_s": 80.4,
+	}
+	return []answers.Row{line}, f.err
+}
+
+func (f *functions) Shares(context.Context, time.Time, time.Time) ([]answers.Row, error) {
+	f.asked = append(f.asked, "shares")
+	text := std.Or(f.written, markup)
+	return []answers.Row{
+		{"tenant_id": "acme", "attempts": 30.0, "total": 1000.0}, {"tenant_id": text, "attempts": 10.0, "total": 9000.0},
+	}, f.err
+}
+
 func (f *functions) Alarms(_ context.Context, since time.Time) ([]stack.Mark, error) {
 	f.asked = append(f.asked, "alarms")
 	return []stack.Mark{{At: since.Add(time.Minute), Text: "DeathsAlarm" + f.written}}, f.err
@@ -66,7 +84,8 @@ var answering = map[string]string{
 	"deliveries": `{"data":[{"delivery_id":"msg_1","event_type":"%[1]s","state":"waiting"}],"next_cursor":null,
 		"note":"%[1]s"}`,
 	"delivery": `{"delivery_id":"msg_1","event_type":"%[1]s","state":"dead","endpoint_id":"webhook_1",
-		"tenant_id":"%[1]s","event_id":"%[1]s","reason":"%[1]s","trace_id":"%[1]s","updated_at":"2026-01-02T15:04:05Z"}`,
+		"tenant_id":"%[1]s","event_id":"%[1]s","reason":"%[1]s","trace_id":"%[1]s",
+		"created_at":"2026-01-02T10:00:00Z","updated_at":"2026-01-02T15:04:05Z"}`,
 	"dead_letters": `{"data":[{"delivery_id":"msg_1","tenant_id":"%[1]s","status":"dead"}],"next_cursor":null}`,
 	"dead_letter": `{"delivery_id":"msg_1","body":"%[1]s","headers":{},"event_type":"%[1]s",
 		"history":[{"reason":"%[1]s","detail":"%[1]s","died_at":"2026-01-02T15:04:05Z"}]}`,
@@ -138,7 +157,7 @@ func (f *functions) Acts(context.Context, time.Time) ([]answers.Row, bool, error
 func open(t *testing.T, f *functions) (*httptest.Server, *http.Client, *Server) {
 	t.Helper()
 	web := httptest.NewUnstartedServer(nil)
-	c := Config{Stack: f, Metrics: f, Trail: f, Name: "herald-test", Operator: "ann", Now: time.Now}
+	c := Config{Stack: f, Metrics: f, Trail: f, Log: f, Name: "herald-test", Operator: "ann", Now: time.Now}
 	s, err := New(c, web.Listener)
 	if err != nil {
 		t.Fatal(err)

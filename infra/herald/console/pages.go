@@ -137,7 +137,18 @@ func delivery(ctx context.Context, s *Server, q url.Values) (any, error) {
 		return nil, err
 	}
 	e, err := s.endpointOf(ctx, d)
-	return thing{Head: s.deliveryHead(d, e), Timeline: s.ofDelivery(d, e), Raw: d}, err
+	if err != nil {
+		return nil, err
+	}
+	t := thing{Head: s.deliveryHead(d, e), Timeline: s.ofDelivery(d, e), Raw: d}
+	if s.LogCosts && q.Get("attempts") == "" {
+		again := link("/delivery", "delivery_id", d["delivery_id"], "attempts", "1")
+		t.Head.Links = append(t.Head.Links, cell{Text: "Each attempt, from the log", Link: s.base + again,
+			Title: "costs by the bytes that are searched"})
+		return t, nil
+	}
+	s.addAttempts(ctx, t.Timeline, d)
+	return t, nil
 }
 
 // endpointOf is the endpoint of a delivery, nil where it cannot be read: the page does without it.

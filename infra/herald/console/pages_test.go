@@ -66,6 +66,8 @@ func TestDelivery_tellsItsLifeInTheOrderOfTime(t *testing.T) {
 			[]string{"Event occurred", "Event accepted", "Acknowledged", "at attempt 3: 204, 12 ms"}},
 		"retrying": {`"state":"retrying","last_status":0,"reason":"timeout","next_attempt_at":"2026-01-02T13:00:00Z"}`,
 			[]string{"Event accepted", "Attempt 3 failed", "timeout", "Next attempt", "attempt 4"}},
+		"with its attempts": {`"state":"retrying","reason":"timeout"}`,
+			[]string{"Event accepted", "Attempt 2", "1,500 ms; the next in 1m 20s", "Attempt 3 failed"}},
 		"held": {`"state":"waiting","reason":"circuit_open"}`,
 			[]string{"Waits since then", "circuit_open", "Next probe of the endpoint", "Waits for crm"}},
 		"for its rate": {`"state":"waiting","reason":"rate_limited"}`, []string{"Waits since then", "Waits for its rate"}},
@@ -87,6 +89,26 @@ func TestDelivery_tellsItsLifeInTheOrderOfTime(t *testing.T) {
 			t.Errorf("%s: can be replayed", name)
 		}
 	}
+}
+
+// CloudWatch Logs Insights costs by the bytes that it searches.
+func TestDelivery_looksAtALogThatCostsOnRequestAlone(t *testing.T) {
+	f := &functions{}
+	web, browser, s := open(t, f)
+	s.LogCosts = true
+	body(t, get(t, browser, web.URL+"/delivery?delivery_id=msg_1"), "attempts=1&amp;delivery_id=msg_1")
+	if slices.Contains(f.asked, "attempts of msg_1") {
+		t.Errorf("asked %v", f.asked)
+	}
+	get(t, browser, web.URL+"/delivery?delivery_id=msg_1&attempts=1")
+	if !slices.Contains(f.asked, "attempts of msg_1") {
+		t.Errorf("asked %v", f.asked)
+	}
+}
+
+func TestShares_areOfAttemptsAndOfTime(t *testing.T) {
+	web, browser, _ := open(t, &functions{})
+	body(t, get(t, browser, web.URL+"/shares"), "75.0 %", "10.0 %", "25.0 %", "90.0 %", ">9.0<")
 }
 
 // A record expires before its dead letter does.

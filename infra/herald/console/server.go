@@ -21,6 +21,8 @@ type Config struct {
 	Stack    Stack
 	Metrics  Metrics
 	Trail    Trail
+	Log      Log
+	LogCosts bool   // each look at the log: it is looked at on request alone
 	Name     string // of the stack
 	Operator string
 	Now      func() time.Time
@@ -48,6 +50,14 @@ type Trail interface {
 	// Acts are the audit lines of operators since then, the oldest first, with the time as at. Of jobs, it has the
 	// start and no single ids. more says that later lines are missing.
 	Acts(ctx context.Context, since time.Time) (lines []map[string]any, more bool, err error)
+}
+
+// Log reads deliver's log of a span of time.
+type Log interface {
+	// Attempts are those of one delivery, the oldest first.
+	Attempts(ctx context.Context, deliveryID string, from, until time.Time) ([]map[string]any, error)
+	// Shares are the tenants' attempts, the most first, with their milliseconds as total.
+	Shares(ctx context.Context, from, until time.Time) ([]map[string]any, error)
 }
 
 // URL is the address that lets a browser in.

@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -84,6 +85,39 @@ func (s *Server) ofDelivery(d, e answers.Row) *timeline {
 		t.add(d["updated_at"], colour(state), strings.ToUpper(state[:min(1, len(state))])+state[min(1, len(state)):], last)
 	}
 	return t.sorted()
+}
+
+// longestLife bounds the time of a delivery's attempts: its schedule, and its life in Backlog, each begun again by a
+// replay.
+const longestLife = 30 * 24 * time.Hour
+
+// addAttempts adds a delivery's attempts from the log, in place of the last one alone.
+func (s *Server) addAttempts(ctx context.Context, t *timeline, d answers.Row) {
+	made, err := time.Parse(time.RFC3339, answers.Text(d, "created_at"))
+	if err != nil {
+		return
+	}
+	until := made.Add(longestLife)
+	if changed, err := time.Parse(time.RFC3339, answers.Text(d, "updated_at")); err == nil {
+		until = changed.Add(time.Minute)
+	}
+	lines, err := s.Log.Attempts(ctx, answers.Text(d, "delivery_id"), made.Add(-time.Second), until)
+	if err != nil {
+		t.wait("The attempts cannot be shown", err.Error())
+		return
+	}
+	for _, l := range lines {
+		outcome := answers.Text(l, "outcome")
+		class := map[string]string{"acknowledged": "good", "retry": "warn", "dead": "bad"}[outcome]
+		said := strings.TrimPrefix(text(l, "status")+" "+text(l, "reason"), "0 ") + ", " +
+			grouped(answers.Number(l, "ms")) + " ms"
+		if wait := answers.Number(l, "next_attempt_s"); wait > 0 {
+			said += "; the next in " + coarse(time.Duration(wait*float64(time.Second)).Round(time.Second))
+		}
+		said = strings.NewReplacer("– ", "", " –", "").Replace(said)
+		t.add(l["timestamp"], class, "Attempt "+text(l, "attempt"), said)
+	}
+	t.sorted()
 }
 
 // waits names the end of a delivery's wait.

@@ -27,6 +27,7 @@ func (s *Server) views() map[string]view {
 	return map[string]view{
 		"/{$}":        {"overview", "overview", "Overview", overview, nil, true},
 		"/traffic":    {"traffic", "traffic", "Traffic", traffic, nil, false},
+		"/shares":     {"shares", "traffic", "Tenants' shares", shares, nil, false},
 		"/endpoints":  {"endpoints", "endpoints", "Endpoints", endpoints, nil, false},
 		"/endpoint":   {"thing", "endpoints", "Endpoint", endpoint, []string{"control", "replay"}, false},
 		"/deliveries": {"deliveries", "deliveries", "Deliveries", deliveries, nil, false},
