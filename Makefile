@@ -42,7 +42,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident test unit e2e lint sizes mutants invariants fuzz vulns build package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries tools clean
+.PHONY: help run stack incident practise test unit e2e lint sizes mutants invariants fuzz vulns build package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -55,6 +55,9 @@ stack: native cli .venv/installed ## start the local stack alone, until Ctrl-C; 
 
 incident: native cli ## give the running local stack an incident to practise on, the same for the same SEED, until Ctrl-C
 	@exec .local/bin/incident -seed $(or $(SEED),1) -letters $(or $(LETTERS),1200)
+
+practise: native ## handle a random incident by the console alone, in Chromium, and count the clicks (minutes)
+	@go test -count 1 -v -tags emulator,incident -run TestARandomIncidentByThePageAlone ./infra/herald
 
 test: ## run everything; what needs a program that is missing is left out and named last, or CI=true installs it
 	@rm -rf .local/test; status=0; failed=; [ "$(CI)" != true ] || .ci/system install || status=1; \
