@@ -133,6 +133,17 @@ func stateColumn(title, path, filter string) column {
 	}}
 }
 
+// paced is the state of a delivery that waits for its endpoint's limit alone. It is no trouble.
+const paced = "waiting for its rate"
+
+// stateOf is the state of a delivery.
+func stateOf(d answers.Row) string {
+	if d["state"] == "waiting" && d["reason"] == "rate_limited" {
+		return paced
+	}
+	return text(d, "state")
+}
+
 // colour is the class of a state.
 func colour(state string) string {
 	switch state {

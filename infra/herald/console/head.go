@@ -102,12 +102,26 @@ func (s *Server) why(e answers.Row) (why []string) {
 	add(has("health.pause_reason"), "reason:", text(health, "pause_reason"))
 	add(failing, grouped(answers.Number(health, "failures")), "failures in a row, the last:",
 		answered(health, "last_reason"))
+	if limit := answers.Number(e, "effective_rate_limit"); limit > 0 {
+		add(true, "at most", grouped(limit), "a second, by", strings.Join(limiters(e), " and "))
+	}
 	add(has("health.recent"), share(answers.At(e, "health.recent")), "attempts of ten minutes succeeded")
 	add(answers.Number(e, "waiting.count") > 0, waitingWords(e), "kept until",
 		s.at(answers.At(e, "waiting.kept_until")).Title+" at least")
 	add(has("health.next_probe_at"), "the next probe", s.at(answers.At(e, "health.next_probe_at")).Text)
 	add(has("health.note"), text(health, "note"))
 	return why
+}
+
+// limiters are those who set a limit of deliveries a second.
+func limiters(e answers.Row) (who []string) {
+	if limit := answers.Number(e, "rate_limit"); limit > 0 {
+		who = append(who, "its owner ("+grouped(limit)+")")
+	}
+	if limit := answers.Number(e, "operator_rate_limit"); limit > 0 {
+		who = append(who, "an operator ("+grouped(limit)+")")
+	}
+	return who
 }
 
 func waitingWords(e answers.Row) string {

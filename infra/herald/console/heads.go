@@ -37,7 +37,7 @@ func (s *Server) letterLink(id string) cell {
 func (s *Server) deliveryHead(d, e answers.Row) *head {
 	h := &head{
 		Kind: "Delivery", Name: text(d, "event_type") + " to " + whose(d, e), ID: answers.Text(d, "delivery_id"),
-		Tenant: answers.Text(d, "tenant_id"), Where: "event " + text(d, "event_id"), State: text(d, "state"),
+		Tenant: answers.Text(d, "tenant_id"), Where: "event " + text(d, "event_id"), State: stateOf(d),
 		Since: s.at(d["updated_at"]),
 	}
 	h.Class = colour(h.State)

@@ -29,7 +29,9 @@ func (s *Server) causeList(q url.Values, list answers.Row) *table {
 // deliveryList are deliveries as a list has them.
 func (s *Server) deliveryList(q url.Values, list answers.Row) *table {
 	return listed(q, answers.Rows(list), s.idColumn("delivery", "delivery_id", "/delivery"), s.tenantColumn(),
-		plain("event", "event_type", "name", ""), stateColumn("state", "state", ""), amount("attempts", "attempts"),
+		plain("event", "event_type", "name", ""), column{title: "state", class: "state", cell: func(r answers.Row) cell {
+			return cell{Text: stateOf(r), Class: colour(stateOf(r))}
+		}}, amount("attempts", "attempts"),
 		answerColumn("last answer or reason", "reason"), s.moment("next attempt", "next_attempt_at"),
 		s.moment("changed", "updated_at"))
 }

@@ -19,7 +19,7 @@ func TestEndpoint_leadsWithNameStateAndWhatMakesSense(t *testing.T) {
 	const about = `{"tenant_id":"acme","endpoint_id":"webhook_1","url":"https://hooks.acme.example","description":"crm",
 		"created_at":"2026-01-01T00:00:00Z","tenant_paused":%[2]s,"health":{"state":"%[3]s",
 		"since":"2026-01-01T00:00:00Z","failures":53,"last_status":0,"last_reason":"timeout","paused_by":"%[4]s"},
-		"waiting":{"count":30,"held":30}}`
+		"rate_limit":10,"operator_rate_limit":5,"effective_rate_limit":5,"waiting":{"count":30,"held":30}}`
 	for name, c := range map[string]struct {
 		state, tenantPaused, by string
 		shows, hides            []string
@@ -31,6 +31,9 @@ func TestEndpoint_leadsWithNameStateAndWhatMakesSense(t *testing.T) {
 		"paused": {"paused", "false", "ann", []string{"/control/resume\"", "paused by ann"},
 			[]string{"/control/pause", "/control/test", "resume_tenant"}},
 		"paused by its tenant": {"paused", "true", "ann", []string{"/control/resume_tenant"}, []string{"/control/resume\""}},
+		"with a limit": {"healthy", "false", "", []string{
+			"at most 5 a second, by its owner (10) and an operator (5)",
+		}, nil},
 		"healthy": {"healthy", "false", "", []string{"/control/test", "/control/pause"},
 			[]string{"/control/resume"}},
 		"deleted": {"deleted", "false", "", []string{"act=purge"}, []string{"/control/", "act=replay"}},
@@ -70,7 +73,8 @@ func TestDelivery_tellsItsLifeInTheOrderOfTime(t *testing.T) {
 			[]string{"Event accepted", "Attempt 2", "1,500 ms; the next in 1m 20s", "Attempt 3 failed"}},
 		"held": {`"state":"waiting","reason":"circuit_open"}`,
 			[]string{"Waits since then", "circuit_open", "Next probe of the endpoint", "Waits for crm"}},
-		"for its rate": {`"state":"waiting","reason":"rate_limited"}`, []string{"Waits since then", "Waits for its rate"}},
+		"for its rate": {`"state":"waiting","reason":"rate_limited"}`,
+			[]string{`badge dim">waiting for its rate`, "Waits since then", "Waits for its rate"}},
 		"dead": {`"state":"dead","last_status":503,"reason":"http_5xx","replay":2}`,
 			[]string{"waits with the 4 others", "Event accepted", "Sent again by operators since", "Died", "503 http_5xx"}},
 	} {
