@@ -99,6 +99,7 @@ func (h *Handler) untestable(ctx context.Context, e endpoint.Endpoint) error {
 	case endpoint.CircuitOpen:
 		return problem.New(problem.CodeCircuitOpen)
 	case endpoint.Free, endpoint.PlacesUsed, endpoint.Unsubscribed, endpoint.Discarded:
+	case endpoint.WaitsForRate: // a test takes a slot where there is one, and waits for none
 	}
 	return nil
 }

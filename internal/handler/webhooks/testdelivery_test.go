@@ -132,10 +132,14 @@ func TestHandler_test_isRefusedWhereNothingWouldBeSent(t *testing.T) {
 				e.Marks.ResumedAt = start
 			})
 		}, "", "202"},
-		"one of a paused tenant":   {pauseTenant, "", "409 endpoint_paused"},
-		"an open one":              {in(circuit.Open), "", "409 circuit_open"},
-		"a failing one":            {in(circuit.Failing), "", "202"},
-		"a recovering one":         {in(circuit.Recovering), "", "202"},
+		"one of a paused tenant": {pauseTenant, "", "409 endpoint_paused"},
+		"an open one":            {in(circuit.Open), "", "409 circuit_open"},
+		"a failing one":          {in(circuit.Failing), "", "202"},
+		"a recovering one":       {in(circuit.Recovering), "", "202"},
+		"one that waits for its rate": {func(w *rig, _, id string) {
+			mark(w, id, func(e *endpoint.Endpoint) { e.RateLimit = 1 })
+			w.aws.Circuits[id] = circuit.Item{TenantID: "acme", Version: 1, Pace: circuit.Pace{Quota: 1}}
+		}, "", "202"},
 		"an unknown type":          {nothing, `{"type":"user.made"}`, `422 validation_failed "/type"`},
 		"a pattern":                {nothing, `{"type":"*"}`, `422 validation_failed "/type"`},
 		"an empty type":            {nothing, `{"type":""}`, `422 validation_failed "/type"`},
