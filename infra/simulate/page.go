@@ -17,7 +17,15 @@ const (
 	writtenTo   = "<!-- to here -->"
 )
 
-// Write writes the figures into capacity.md in the directory, and draws the plots of the played scenarios there.
+// simulated is the page with all figures; capacity.md has the worst of each family.
+const simulated = "simulated.md"
+
+const simulatedHead = "# All figures of the simulation\n\n" +
+	"`make simulate` writes this page. [Capacity](capacity.md#the-simulation) says what was played, and has the worst\n" +
+	"row of each family. Where a cell has two figures, the second is with fair queues.\n"
+
+// Write writes the worst figures into capacity.md in the directory and all of them into a page next to it, and draws
+// the plots of the played scenarios there.
 func Write(dir string, results []Result) error {
 	page := filepath.Join(dir, "capacity.md")
 	text, err := os.ReadFile(page) //nolint:gosec // the caller's own
@@ -29,7 +37,11 @@ func Write(dir string, results []Result) error {
 	if !found || !ends {
 		return fmt.Errorf("%s has no part to write", page)
 	}
-	if err := write(page, before+writtenFrom+"\n\n"+Tables(results)+"\n"+writtenTo+behind); err != nil {
+	families := tables(results)
+	if err := write(page, before+writtenFrom+"\n\n"+missed(results)+worstOf(families)+"\n"+writtenTo+behind); err != nil {
+		return err
+	}
+	if err := write(filepath.Join(dir, simulated), simulatedHead+everyRow(families)); err != nil {
 		return err
 	}
 	for name, draw := range map[string]func([]Result) string{
@@ -51,45 +63,134 @@ func write(file, text string) error {
 	return nil
 }
 
-// Tables are the figures of all results, in Markdown. Where two stand in a cell, the second is with fair queues.
-func Tables(results []Result) string {
-	var attacks, swept, honest, outages, rates strings.Builder
+// Tables are the missed goals and the figures of all results, in Markdown.
+func Tables(results []Result) string { return missed(results) + everyRow(tables(results)) }
+
+// table has the figures of scenarios that are measured alike, in Markdown.
+type table struct {
+	head string
+	rows []row
+}
+
+// row is a scenario's. It is worse the greater the figure is, among those of its kind.
+type row struct {
+	kind  Kind
+	text  string
+	worse float64
+}
+
+// tables are the figures of all results. Where two stand in a cell, the second is with fair queues.
+func tables(results []Result) []table {
+	attacks := table{head: "| attack, or bad day of many | others, for | late | $ / million |\n|---|---|---|---|\n"}
+	swept := table{head: "| swept attack, a minute | one | ten | ten in turn | one, into idle processes | " +
+		"retries late, p99 |\n|---|---|---|---|---|---|\n"}
+	honest := table{head: "| honest tenant | others, for | own p99 late | slow |\n|---|---|---|---|\n"}
+	outages := table{head: "| outage | others, for | late | Backlog | first 2xx after | caught up after |\n" +
+		"|---|---|---|---|---|---|\n"}
+	rates := table{head: "| limit | flood | sent a second, in a minute's mean | most in one | out of order | " +
+		"others late | $ / million |\n|---|---|---|---|---|---|---|\n"}
 	for _, runs := range byName(results) {
-		plain, fair := worst(runs)
-		r := plain
-		if r.Name == "" {
-			r = fair
-		}
-		fields := fmt.Sprintf("| `%s`: %s | ", r.Name, r.Says)
-		late := both(plain, fair, func(r Result) string { return fmt.Sprintf("%.2f %%", 100*r.WorstDay) })
-		switch r.Kind {
+		switch runs[0].Kind {
 		case Attack, Calm:
-			fmt.Fprintf(&attacks, "%s%s | %s | %.2f |\n", fields, spans(runs), late, max(plain.Dollars, fair.Dollars))
+			attacks.rows = append(attacks.rows, attackRow(runs))
 		case Swept:
-			fmt.Fprintf(&swept, "%s%s |\n", fields, strings.Join(sweep(runs), " | "))
+			swept.rows = append(swept.rows, sweptRow(runs))
 		case Paced:
 			for _, r := range runs {
-				fmt.Fprintf(&rates, "| `%s` | %s | %.1f to %.1f | %d | %s | %.2f %% | %.2f |\n", r.Title(), r.floods(),
-					r.Pace.Least, r.Pace.Most, r.Pace.Seconds, plot.Short(r.Pace.Overtaken), 100*r.WorstDay, r.Dollars)
+				rates.rows = append(rates.rows, pacedRow(r))
 			}
 		case Honest:
-			own := both(plain, fair, func(r Result) string { return plot.Short(r.OwnP99) })
-			slow := both(plain, fair, func(r Result) string { return map[bool]string{true: "yes", false: "no"}[r.Slow] })
-			fmt.Fprintf(&honest, "%s%s | %s | %s |\n", fields, spans(runs), own, slow)
+			honest.rows = append(honest.rows, honestRow(runs))
 		case Outage:
-			fmt.Fprintf(&outages, "%s%s | %s | %s | %s | %s |\n", fields, spans(runs), late, plot.Thousands(r.Backlog),
-				plot.Short(r.FirstOK), plot.Short(r.CaughtUp))
+			outages.rows = append(outages.rows, outageRow(runs))
 		}
 	}
-	return missed(results) +
-		"\n| attack, or bad day of many | others, for | late | $ / million |\n|---|---|---|---|\n" + attacks.String() +
-		"\n| swept attack, a minute | one | ten | ten in turn | one, into idle processes | retries late, p99 |\n" +
-		"|---|---|---|---|---|---|\n" + swept.String() +
-		"\n| honest tenant | others, for | own p99 late | slow |\n|---|---|---|---|\n" + honest.String() +
-		"\n| outage | others, for | late | Backlog | first 2xx after | caught up after |\n|---|---|---|---|---|---|\n" +
-		outages.String() +
-		"\n| limit | flood | sent a second, in a minute's mean | most in one | out of order | others late | $ / million |\n" +
-		"|---|---|---|---|---|---|---|\n" + rates.String()
+	return []table{attacks, swept, honest, outages, rates}
+}
+
+// everyRow has every row of every table.
+func everyRow(families []table) string {
+	var text strings.Builder
+	for _, family := range families {
+		if len(family.rows) == 0 {
+			continue
+		}
+		text.WriteString("\n" + family.head)
+		for _, r := range family.rows {
+			text.WriteString(r.text)
+		}
+	}
+	return text.String()
+}
+
+// worstOf has the worst row of each kind.
+func worstOf(families []table) string {
+	var left []table
+	for _, family := range families {
+		worst := map[Kind]row{}
+		for _, r := range family.rows {
+			if before, seen := worst[r.kind]; !seen || r.worse > before.worse {
+				worst[r.kind] = r
+			}
+		}
+		rows := slices.DeleteFunc(slices.Clone(family.rows), func(r row) bool { return worst[r.kind] != r })
+		left = append(left, table{family.head, rows})
+	}
+	return everyRow(left)
+}
+
+// begin is the first cell of a row, and lateness its figures of the others.
+func begin(plain, fair Result) (first, late string) {
+	r := plain
+	if r.Name == "" {
+		r = fair
+	}
+	late = both(plain, fair, func(r Result) string { return fmt.Sprintf("%.2f %%", 100*r.WorstDay) })
+	return fmt.Sprintf("| `%s`: %s | ", r.Name, r.Says), late
+}
+
+func attackRow(runs []Result) row {
+	plain, fair := worst(runs)
+	first, late := begin(plain, fair)
+	text := fmt.Sprintf("%s%s | %s | %.2f |\n", first, spans(runs), late, max(plain.Dollars, fair.Dollars))
+	return row{runs[0].Kind, text, max(plain.WorstDay, fair.WorstDay)}
+}
+
+func sweptRow(runs []Result) row {
+	plain, fair := worst(runs)
+	first, _ := begin(plain, fair)
+	text := fmt.Sprintf("%s%s |\n", first, strings.Join(sweep(runs), " | "))
+	return row{Swept, text, max(plain.Busy.Seconds, fair.Busy.Seconds)}
+}
+
+// pacedRow is the worse, the further the pace is from its limit.
+func pacedRow(r Result) row {
+	text := fmt.Sprintf("| `%s` | %s | %.1f to %.1f | %d | %s | %.2f %% | %.2f |\n", r.Title(), r.floods(),
+		r.Pace.Least, r.Pace.Most, r.Pace.Seconds, plot.Short(r.Pace.Overtaken), 100*r.WorstDay, r.Dollars)
+	limit := float64(r.limit)
+	return row{Paced, text, max(limit-r.Pace.Least, r.Pace.Most-limit) / max(limit, 1)}
+}
+
+func honestRow(runs []Result) row {
+	plain, fair := worst(runs)
+	first, _ := begin(plain, fair)
+	own := both(plain, fair, func(r Result) string { return plot.Short(r.OwnP99) })
+	slow := both(plain, fair, func(r Result) string { return map[bool]string{true: "yes", false: "no"}[r.Slow] })
+	text := fmt.Sprintf("%s%s | %s | %s |\n", first, spans(runs), own, slow)
+	return row{Honest, text, max(plain.OwnP99, fair.OwnP99).Seconds()}
+}
+
+// outageRow is the worse, the later the receiver has caught up, and then the more of the others are late.
+func outageRow(runs []Result) row {
+	plain, fair := worst(runs)
+	r := plain
+	if r.Name == "" {
+		r = fair
+	}
+	first, late := begin(plain, fair)
+	text := fmt.Sprintf("%s%s | %s | %s | %s | %s |\n", first, spans(runs), late, plot.Thousands(r.Backlog),
+		plot.Short(r.FirstOK), plot.Short(r.CaughtUp))
+	return row{Outage, text, max(plain.WorstDay, fair.WorstDay) + r.CaughtUp.Hours()}
 }
 
 // both are a figure of the worst run without fair queues and of the worst with them.

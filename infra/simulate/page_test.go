@@ -88,6 +88,7 @@ func TestWrite(t *testing.T) {
 	results := []Result{
 		{Scenario{Name: "hang", Kind: Attack, Rate: 1000, Length: 2 * time.Hour}, Figures{WorstDay: 0.003, Dollars: 1}},
 		{Scenario{Name: "hang", Kind: Attack, Rate: 10, Length: 24 * time.Hour}, Figures{Dollars: 2.5}},
+		{Scenario{Name: "flap", Kind: Attack, Rate: 10, Length: time.Hour}, Figures{WorstDay: 0.001, Dollars: 9}},
 		{Scenario: Scenario{Name: "usual", Kind: Honest, Rate: 10, Length: time.Hour}},
 		{Scenario: Scenario{Name: "day", Kind: Outage, Length: 2 * time.Minute}},
 		{sweptBy(1, false), Figures{Busy: Busy{Seconds: 3}}}, {sweptBy(1, true), Figures{Busy: Busy{Seconds: 2}}},
@@ -101,14 +102,26 @@ func TestWrite(t *testing.T) {
 		t.Error("written without a page")
 	}
 	text := writePage(t, dir, results)
+	for _, part := range []string{"before\n", "\nbehind\n", "- `hang@1000`: 0.30 % of others'", "`hang`"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+	if strings.Contains(text, "`flap`") {
+		t.Errorf("the page has an attack that is not the worst:\n%s", text)
+	}
+	every, err := os.ReadFile(filepath.Join(dir, simulated))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, want := range []string{
-		"before\n", "\nbehind\n",
+		"`flap`",
 		"| `rate-1/2-a-second` | 2/s to 1 endpoints | 0.9 to 1.1 | 2 | – | 0.00 % | 3.00 |",
 		"`usual`", "`day`", "| 1,000/s, 2 h; 10/s, 24 h | 0.30 % / – | 2.50 |",
-		"- `hang@1000`: 0.30 % of others'", "| `busy-2.9`: 2xx after 2.9 s | 3.0 s / 2.0 s | 11.0 s / – | – / – |",
+		"| `busy-2.9`: 2xx after 2.9 s | 3.0 s / 2.0 s | 11.0 s / – | – / – |",
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
+		if !strings.Contains(string(every), want) {
+			t.Errorf("no %q in\n%s", want, every)
 		}
 	}
 	if strings.Contains(text, "old") {
