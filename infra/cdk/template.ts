@@ -207,6 +207,12 @@ export interface HeraldParameters {
    */
   readonly asymmetricSignatures?: 'off' | 'on'
   /**
+   * Whether receivers get the trace of an event whose publisher sent one, as the header traceparent. They learn its
+   * trace id then, and which of their deliveries have the same.
+   * @default 'off'
+   */
+  readonly forwardTrace?: 'off' | 'on'
+  /**
    * Seconds to connect to a receiver, DNS included, and again for the TLS handshake.
    * @default 5
    */
@@ -470,6 +476,7 @@ export const rules: { readonly [P in keyof Required<HeraldParameters>]: Rule } =
     values: ['none', 'webhook', 'svix', 'webhook+svix'],
   },
   asymmetricSignatures: { name: 'AsymmetricSignatures', default: 'off', values: ['off', 'on'] },
+  forwardTrace: { name: 'ForwardTrace', default: 'off', values: ['off', 'on'] },
   connectTimeoutSeconds: { name: 'ConnectTimeoutSeconds', default: '5', min: 1, max: 60 },
   attemptTimeoutSeconds: { name: 'AttemptTimeoutSeconds', default: '15', min: 1, max: 120 },
   endpointConcurrency: { name: 'EndpointConcurrency', default: '10', min: 1, max: 300 },

@@ -50,6 +50,9 @@ type world struct {
 
 	judging sync.Mutex
 	judge   func(*call) verdict // nil: every call is done at once
+
+	// watch sees every process before its first call; nil: nothing does.
+	watch func(*process)
 }
 
 // truth is the fate of a delivery.
@@ -99,7 +102,11 @@ func (w *world) process(name string) *process {
 	w.unique++
 	random := rand.New(rand.NewPCG(uint64(w.unique), 1))
 	w.Mu.Unlock()
-	return functions.New(w.Model, name, w.rules, random)
+	p := functions.New(w.Model, name, w.rules, random)
+	if w.watch != nil {
+		w.watch(p)
+	}
+	return p
 }
 
 // receive is a POST as its receiver sees it.

@@ -106,10 +106,11 @@ func (s *stage) must(err error) {
 	}
 }
 
-// publishKeys switches public keys on.
+// publishKeys switches public keys on, and with them all else that receivers may get.
 func (s *stage) publishKeys() {
 	s.options.Parameters = maps.Clone(s.options.Parameters)
 	s.options.Parameters["AsymmetricSignatures"] = "on"
+	s.options.Parameters["ForwardTrace"] = "on"
 }
 
 // tellOwners switches notices on.

@@ -24,6 +24,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/testkit"
 	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 // releaseEvery is how often release really runs: the minutes between are as the last one was.
@@ -67,6 +68,7 @@ func (s *stage) message(endpointID string) delivery.Message {
 	m.DeliveryID = delivery.ID(m.TenantID, m.EventID, m.EndpointID, delivery.ContentOf(m.Body))
 	m.CreatedAt = s.now
 	m.Life = delivery.Life{StartedAt: s.now, DueAt: s.now}
+	m.Trace = trace.ParseTraceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 	return m
 }
 

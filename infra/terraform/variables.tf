@@ -485,6 +485,18 @@ variable "asymmetric_signatures" {
   }
 }
 
+variable "forward_trace" {
+  description = "Whether receivers get the trace of an event whose publisher sent one, as the header traceparent. They learn its trace id then, and which of their deliveries have the same."
+  type        = string
+  default     = "off"
+  nullable    = false
+
+  validation {
+    condition     = contains(["off", "on"], var.forward_trace)
+    error_message = "ForwardTrace must be one of off, on."
+  }
+}
+
 variable "connect_timeout_seconds" {
   description = "Seconds to connect to a receiver, DNS included, and again for the TLS handshake."
   type        = number
@@ -1010,6 +1022,7 @@ locals {
     MinuteSeconds              = tostring(var.minute_seconds)
     CompanionHeaders           = var.companion_headers
     AsymmetricSignatures       = var.asymmetric_signatures
+    ForwardTrace               = var.forward_trace
     ConnectTimeoutSeconds      = tostring(var.connect_timeout_seconds)
     AttemptTimeoutSeconds      = tostring(var.attempt_timeout_seconds)
     EndpointConcurrency        = tostring(var.endpoint_concurrency)

@@ -85,4 +85,7 @@ type Entry struct {
 	Replay     int             `json:"replay"`
 	MessageID  string          `json:"message_id"` // on DeadLetterQueue
 	Detail     string          `json:"detail,omitempty"`
+
+	// Trace is the publisher's, in the form of X-Ray, so that a replay goes on in it.
+	Trace string `json:"trace,omitempty"`
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 // Keys makes and unwraps data keys under an encryption context. The error of Unwrap wraps ErrUnopenable
@@ -89,15 +91,28 @@ type Opened struct {
 	History    []Entry // in the order of the deaths
 }
 
-// OpenBody opens a record's body. Nothing of the record that is bound was changed then: the entry of its
-// latest death opens, too.
-func (v Vault) OpenBody(ctx context.Context, r Record) ([]byte, error) {
+// Trace is the publisher's trace, by the latest death that was opened.
+func (o Opened) Trace() trace.Context {
+	if len(o.History) == 0 {
+		return trace.Context{}
+	}
+	return trace.ParseXRay(o.History[len(o.History)-1].Trace)
+}
+
+// OpenLast opens what a replay needs of a record: its body and its latest death. Nothing of the record that is bound
+// was changed if both open.
+func (v Vault) OpenLast(ctx context.Context, r Record) (Opened, error) {
 	o := v.opener(r)
 	defer o.forget()
-	if _, err := o.entry(ctx, len(r.Sealed.History)); err != nil {
-		return nil, err
+	last, err := o.entry(ctx, len(r.Sealed.History))
+	if err != nil {
+		return Opened{}, err
 	}
-	return o.first(ctx, partBody, r.Sealed.Body)
+	body, err := o.first(ctx, partBody, r.Sealed.Body)
+	if err != nil {
+		return Opened{}, err
+	}
+	return Opened{Body: body, History: []Entry{last}}, nil
 }
 
 // OpenAll opens everything sealed of a record: one unwrap per death.

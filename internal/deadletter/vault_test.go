@@ -204,7 +204,7 @@ func TestVault_refusesAChangedRecord(t *testing.T) {
 			if diff := cmp.Diff(Opened{}, got); diff != "" || !errors.Is(err, ErrUnopenable) {
 				t.Errorf("opened with error %v, want ErrUnopenable and (-want +got):\n%s", err, diff)
 			}
-			_, err = v.OpenBody(t.Context(), r)
+			_, err = v.OpenLast(t.Context(), r)
 			if row.bodyOnly != (err == nil) || !row.bodyOnly && !errors.Is(err, ErrUnopenable) {
 				t.Errorf("the body opened with error %v", err)
 			}
@@ -235,8 +235,8 @@ func TestVault_forgetsItsKeys(t *testing.T) {
 	if _, err := v.OpenAll(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	if body, err := v.OpenBody(t.Context(), r); err != nil || string(body) != "body" {
-		t.Fatalf("%q, %v", body, err)
+	if last, err := v.OpenLast(t.Context(), r); err != nil || string(last.Body) != "body" {
+		t.Fatalf("%q, %v", last.Body, err)
 	}
 	if len(keys.handedOut) != 6 {
 		t.Errorf("%d keys handed out, want 2 to seal and 4 to open", len(keys.handedOut))

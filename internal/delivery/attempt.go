@@ -2,12 +2,14 @@ package delivery
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/signature"
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 // Response is the outbound client's report on one POST. Status is 0 when no response arrived, and Reason is "" only
@@ -64,6 +66,9 @@ type Outcome struct {
 
 	RetryAfter time.Duration
 	Elapsed    time.Duration
+
+	// Parent is the parent id that the receiver got with the publisher's trace. It is zero if it got none.
+	Parent trace.SpanID
 }
 
 // Target is the destination of a delivery. It is read anew for every attempt.
@@ -87,6 +92,9 @@ type Sender struct {
 	Companions Companions
 	Asymmetric bool // companions also have signatures by the endpoint's key pair, if it has one
 	Now        func() time.Time
+
+	// NewSpan is random and never zero. Nil: receivers get no trace.
+	NewSpan func() trace.SpanID
 }
 
 // Attempt signs and sends the delivery once. Progress says where a failed one goes.
@@ -117,9 +125,13 @@ func (s Sender) Attempt(ctx context.Context, m Message, t Target) Outcome {
 				Field{prefix + "Id", m.DeliveryID}, Field{prefix + "Timestamp", timestamp}, Field{prefix + "Signature", signed})
 		}
 	}
+	parent := s.parent(m, t)
+	if parent != (trace.SpanID{}) {
+		header = append(header, Field{"Traceparent", m.Trace.Traceparent(parent)})
+	}
 	header = append(header, t.Headers...)
 	r := s.Client.Post(ctx, Request{TenantID: m.TenantID, URL: t.URL, Header: header, Body: m.Body})
-	out := Outcome{Verdict: VerdictRetry, Reason: r.Reason, Status: r.Status, Elapsed: r.Elapsed}
+	out := Outcome{Verdict: VerdictRetry, Reason: r.Reason, Status: r.Status, Elapsed: r.Elapsed, Parent: parent}
 	switch {
 	case r.Status >= 200 && r.Status <= 299:
 		out.Verdict, out.Reason = VerdictAcknowledged, ""
@@ -127,6 +139,16 @@ func (s Sender) Attempt(ctx context.Context, m Message, t Target) Outcome {
 		out.RetryAfter = retry.After(r.RetryAfter, s.Now())
 	}
 	return out
+}
+
+// parent is the parent id of an attempt in its publisher's trace, new each time: Herald makes the request, and not the
+// publisher's span. It is zero where the receiver gets no trace, as where its owner has set a header of that name.
+func (s Sender) parent(m Message, t Target) trace.SpanID {
+	own := func(h Field) bool { return strings.EqualFold(h.Name, "traceparent") }
+	if s.NewSpan == nil || m.Trace.IsZero() || slices.ContainsFunc(t.Headers, own) {
+		return trace.SpanID{}
+	}
+	return s.NewSpan()
 }
 
 // sign returns all signatures of a delivery that stock libraries read: those by secrets first, and of each kind the

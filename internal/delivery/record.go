@@ -24,6 +24,7 @@ func (s State) Ended() bool { return s == Dead || s == Discarded || s == Purged 
 type Record struct {
 	Ref
 	EventType     string    `dynamodbav:"event_type"`
+	TraceID       string    `dynamodbav:"trace_id,omitempty"` // of the publisher's trace, if it sent one
 	State         State     `dynamodbav:"state"`
 	Attempts      int       `dynamodbav:"attempts"`
 	LastStatus    int       `dynamodbav:"last_status,omitempty"` // HTTP status of the last attempt, 0 for none

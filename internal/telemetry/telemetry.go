@@ -13,7 +13,8 @@ const (
 	KeyEventType = "event_type"
 	KeyDelivery  = "delivery_id"
 	KeyMessage   = "message_id"
-	KeyTrace     = "trace_id" // as its publisher's traceparent has it; left out where there is none
+	KeyTrace     = "trace_id"  // as its publisher's traceparent has it; left out where there is none
+	KeyParent    = "parent_id" // that an attempt sent to the receiver, with ForwardTrace
 	KeyAttempt   = "attempt"
 	KeyReplay    = "replay"
 	KeyOutcome   = "outcome"

@@ -29,6 +29,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 	"github.com/herald-webhooks/herald/internal/testkit/model"
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 // DefaultRules returns the rules that the template sets, for mappings with so many processes each.
@@ -97,6 +98,13 @@ func New(m *model.Model, name string, rules deliver.Rules, random *rand.Rand) *P
 		Audit: p.Audit(), Log: log, Now: now,
 	}
 	return p
+}
+
+// Watch has the functions write their lines to log, and deliver send traces to receivers.
+func (p *Process) Watch(log *slog.Logger, newSpan func() trace.SpanID) {
+	p.deliver.Output.Log, p.release.Log, p.deadletter.Log, p.control.Log = log, log, log, log
+	p.deliver.Output.Sample = telemetry.Everything
+	p.deliver.Sender.NewSpan = newSpan
 }
 
 // Map gives a queue a mapping with so many processes.

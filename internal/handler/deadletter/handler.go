@@ -22,6 +22,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 // States reads and writes delivery records.
@@ -75,6 +76,7 @@ type death struct {
 	outcome string
 	unnoted bool  // its endpoint's owner is not told
 	lastMS  int64 // the last attempt's duration
+	trace   trace.Context
 }
 
 // Process handles the records of one invocation. It returns the ids of the messages that go back to the queue.
@@ -119,23 +121,24 @@ func (h *Handler) process(ctx context.Context, r events.SQSMessage) (d death, er
 	d.outcome, err = h.bury(ctx, d)
 	if err == nil && d.record.Reason != delivery.ReasonUnreadable {
 		_, err = h.States.Update(ctx, d.state(delivery.Dead))
-		d.unnoted = !h.note(ctx, d.record)
+		d.unnoted = !h.note(ctx, d)
 	}
 	return d, err
 }
 
 // note tells the endpoint's owner about the death. Where that fails, the message does not come back, since its letter
 // is sealed: the owner hears of the next death.
-func (h *Handler) note(ctx context.Context, r deadletter.Record) (noted bool) {
+func (h *Handler) note(ctx context.Context, d death) (noted bool) {
 	if h.Notices == nil {
 		return true
 	}
+	r := d.record
 	err := h.Notices.MarkDeath(ctx, dynamo.EndpointKey{TenantID: r.TenantID, EndpointID: r.EndpointID},
 		circuit.Spell{At: r.DiedAt, Reason: string(r.Reason), Status: r.LastStatus},
 		r.DiedAt.Add(-circuit.DeadLetterEvery))
 	if err != nil {
 		h.Log.ErrorContext(ctx, "death not noted", slog.String(telemetry.KeyDelivery, r.DeliveryID),
-			telemetry.Cause(err), slog.String(telemetry.KeyFault, "internal"))
+			telemetry.Trace(d.trace), telemetry.Cause(err), slog.String(telemetry.KeyFault, "internal"))
 	}
 	return err == nil
 }
@@ -154,7 +157,9 @@ func (h *Handler) examine(ctx context.Context, r events.SQSMessage) (death, erro
 		return d.entered(r.MessageId, err.Error()), nil
 	}
 	state, found, err := h.States.Get(ctx, m.DeliveryID)
-	d := death{record: diagnose(m, state, found), content: deadletter.Death{Body: m.Body}, lastMS: state.DurationMS}
+	d := death{
+		record: diagnose(m, state, found), content: deadletter.Death{Body: m.Body}, lastMS: state.DurationMS, trace: m.Trace,
+	}
 	d.record.DiedAt = now
 	if found && state.State == delivery.Acknowledged {
 		d.outcome = outcomeAcknowledged
@@ -185,7 +190,7 @@ func (d death) entered(messageID, detail string) death {
 	r := d.record
 	d.content.Entry = deadletter.Entry{
 		DiedAt: r.DiedAt, Reason: r.Reason, Attempts: r.Attempts, LastStatus: r.LastStatus, Replay: r.Replay,
-		MessageID: messageID, Detail: detail,
+		MessageID: messageID, Detail: detail, Trace: d.trace.XRay(),
 	}
 	return d
 }
@@ -194,8 +199,8 @@ func (d death) entered(messageID, detail string) death {
 func (d death) state(last delivery.State) delivery.Record {
 	r := d.record
 	return delivery.Record{
-		Ref: r.Ref, EventType: r.EventType, State: last, Attempts: r.Attempts, LastStatus: r.LastStatus,
-		Reason: r.Reason, DurationMS: d.lastMS, UpdatedAt: r.DiedAt,
+		Ref: r.Ref, EventType: r.EventType, TraceID: d.trace.TraceID(), State: last, Attempts: r.Attempts,
+		LastStatus: r.LastStatus, Reason: r.Reason, DurationMS: d.lastMS, UpdatedAt: r.DiedAt,
 	}
 }
 
@@ -268,6 +273,7 @@ func (h *Handler) report(ctx context.Context, messageID string, d death, err err
 		slog.String(telemetry.KeyEvent, r.EventID),
 		slog.String(telemetry.KeyEventType, r.EventType),
 		slog.String(telemetry.KeyDelivery, r.DeliveryID),
+		telemetry.Trace(d.trace),
 		slog.Int(telemetry.KeyAttempt, r.Attempts),
 		slog.Int(telemetry.KeyReplay, r.Replay),
 		slog.String(telemetry.KeyReason, string(r.Reason)),

@@ -1,8 +1,10 @@
 package deliver
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -20,6 +22,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 // Settings are the function's environment variables.
@@ -52,6 +55,7 @@ type Settings struct {
 	AcknowledgedDays    int                 `env:"ACKNOWLEDGED_DAYS"`
 
 	AsymmetricSignatures config.Switch `env:"ASYMMETRIC_SIGNATURES"`
+	ForwardTrace         config.Switch `env:"FORWARD_TRACE"`
 
 	SuccessLogSample telemetry.Sample `env:"SUCCESS_LOG_SAMPLE"`
 	HeartbeatTenant  string           `env:"HEARTBEAT_TENANT"` // empty: there is no heartbeat
@@ -75,7 +79,7 @@ func New(c Config) (*Handler, error) {
 	}
 	tables, queues := dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
 	hide := func(url string) Visibility { return queue.Visibility{Client: queues, URL: url} }
-	return &Handler{
+	h := &Handler{
 		Tables: Tables{
 			Endpoints: dynamo.NewReader(dynamo.ReaderConfig{
 				Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable,
@@ -109,7 +113,17 @@ func New(c Config) (*Handler, error) {
 		Output: Output{Log: c.Log, Metrics: c.Metrics, Sample: s.SuccessLogSample, Heartbeat: s.HeartbeatTenant},
 		Now:    time.Now,
 		Random: rand.Float64,
-	}, nil
+	}
+	if s.ForwardTrace {
+		h.Sender.NewSpan = newSpan
+	}
+	return h, nil
+}
+
+// newSpan is any id but zero, which stands for none.
+func newSpan() (id trace.SpanID) {
+	binary.BigEndian.PutUint64(id[:], 1+rand.Uint64N(math.MaxUint64)) //nolint:gosec // it keeps no secret
+	return id
 }
 
 // The values of RECORD_ACKNOWLEDGED.

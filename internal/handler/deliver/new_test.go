@@ -7,6 +7,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 func TestNew_namesTheSettingsThatCannotWork(t *testing.T) {
@@ -38,6 +39,33 @@ func TestNew_refusesSignaturesThatNoHeaderCarries(t *testing.T) {
 		_, err := New(Config{Settings: Settings{CompanionHeaders: companions, AsymmetricSignatures: true}})
 		if got := strings.Contains(err.Error(), "ASYMMETRIC_SIGNATURES on needs COMPANION_HEADERS"); got != want {
 			t.Errorf("%s: refused %v: %v", companions, got, err)
+		}
+	}
+}
+
+func TestNewSpan_isAnotherEachTimeAndNeverZero(t *testing.T) {
+	seen := map[trace.SpanID]bool{{}: true}
+	for range 1000 {
+		id := newSpan()
+		if seen[id] {
+			t.Fatalf("%s came before, or stands for none", id)
+		}
+		seen[id] = true
+	}
+}
+
+func TestNew_forwardsTracesOnlyWhereTheParameterSaysSo(t *testing.T) {
+	for _, on := range []config.Switch{true, false} {
+		h, err := New(Config{Settings: Settings{
+			Minute: 60, FunctionTimeout: 30, ConnectTimeout: 5, AttemptTimeout: 15, EndpointConcurrency: 10,
+			MaximumConcurrency: 200, AcknowledgedDays: 1, MaxLifeDays: 7, RetryBase: 5, RetryFactor: 4, MaxRetries: 9,
+			LongWait: 300, CompanionHeaders: "webhook", RecordAcknowledged: recordAll, ForwardTrace: on,
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := h.Sender.NewSpan != nil; got != bool(on) {
+			t.Errorf("forwards: %v, want %v", got, on)
 		}
 	}
 }

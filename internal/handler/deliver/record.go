@@ -56,7 +56,8 @@ func (h *Handler) recordStates(ctx context.Context, ends []end) {
 func (e end) state(now time.Time) delivery.Record {
 	name, _ := e.message.EventType() // checked when it was decoded
 	r := delivery.Record{
-		Ref: e.message.Ref, EventType: name, State: delivery.Retrying, Attempts: e.places(),
+		Ref: e.message.Ref, EventType: name, TraceID: e.message.Trace.TraceID(), State: delivery.Retrying,
+		Attempts:   e.places(),
 		LastStatus: e.outcome.Status, Reason: e.outcome.Reason,
 		DurationMS: e.outcome.Elapsed.Milliseconds(), UpdatedAt: now,
 	}

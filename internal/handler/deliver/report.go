@@ -8,6 +8,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 // report writes one wide line per record, except for successes at once that are not in the sample, and a line and the
@@ -111,9 +112,12 @@ func (e end) attrs(duplicate bool, blame string) []slog.Attr {
 	attrs := []slog.Attr{
 		slog.String(telemetry.KeyTenant, e.message.TenantID), slog.String(telemetry.KeyEndpoint, e.message.EndpointID),
 		slog.String(telemetry.KeyEvent, e.message.EventID), slog.String(telemetry.KeyDelivery, e.message.DeliveryID),
-		slog.Int(telemetry.KeyAttempt, e.number()),
+		telemetry.Trace(e.message.Trace), slog.Int(telemetry.KeyAttempt, e.number()),
 		slog.String(telemetry.KeyOutcome, string(e.outcome.Verdict)), slog.Int(telemetry.KeyStatus, e.outcome.Status),
 		slog.Int64(telemetry.KeyMillis, e.outcome.Elapsed.Milliseconds()),
+	}
+	if parent := e.outcome.Parent; parent != (trace.SpanID{}) && !duplicate {
+		attrs = append(attrs, slog.String(telemetry.KeyParent, parent.String()))
 	}
 	if e.message.Replay > 0 {
 		attrs = append(attrs, slog.Int(telemetry.KeyReplay, e.message.Replay))

@@ -184,7 +184,7 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 			}
 			t.sends++
 			// CreatedAt is SQS's time of the event, not the time of this receive: a repeated fan-out makes the same life.
-			m := delivery.Message{Ref: delivery.Ref{
+			m := delivery.Message{Trace: t.trace, Ref: delivery.Ref{
 				DeliveryID: delivery.ID(t.event.TenantID, t.event.ID, e.ID, content),
 				TenantID:   t.event.TenantID,
 				EndpointID: e.ID,
@@ -193,7 +193,7 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 				CreatedAt:  cmp.Or(queue.ReceiveOf(t.record).SentAt, now),
 			}}
 			to.add(t, queue.Outgoing{
-				Body: payload, Group: t.event.TenantID, Attributes: queue.Attributes(m), Trace: t.trace,
+				Body: payload, Group: t.event.TenantID, Attributes: queue.Attributes(m), Trace: m.Trace,
 			})
 		}
 	}

@@ -73,10 +73,7 @@ func (h *Handler) report(ctx context.Context, t *task) {
 		attrs = append(attrs, slog.String(telemetry.KeyTenant, t.event.TenantID), slog.String(telemetry.KeyEvent, t.event.ID),
 			slog.String(telemetry.KeyEventType, t.event.Type), slog.Int(telemetry.KeyCount, t.sends))
 	}
-	if id := t.trace.TraceID(); id != "" {
-		attrs = append(attrs, slog.String(telemetry.KeyTrace, id))
-	}
-	attrs = append(attrs, slog.String(telemetry.KeyOutcome, outcome))
+	attrs = append(attrs, telemetry.Trace(t.trace), slog.String(telemetry.KeyOutcome, outcome))
 	h.Log.LogAttrs(ctx, level, "event", attrs...)
 }
 

@@ -64,7 +64,17 @@ func TestHandler_Process_givesEachDeliveryTheTraceOfItsEvent(t *testing.T) {
 		"delivery": r.deliveries.sent, "slow": r.slow.sent, "rejected": r.rejected.sent,
 	} {
 		for _, m := range sent {
-			got[name+" "+m.Group] = append(got[name+" "+m.Group], m.Trace.TraceID())
+			id := m.Trace.TraceID()
+			if name != "rejected" {
+				received, err := queue.Decode(events.SQSMessage{
+					Body: m.Body, Attributes: sqsevent.Traced(m.Trace), MessageAttributes: sqsevent.Attributes(m.Attributes),
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				id = received.Trace.TraceID()
+			}
+			got[name+" "+m.Group] = append(got[name+" "+m.Group], id)
 		}
 	}
 	want := map[string][]string{

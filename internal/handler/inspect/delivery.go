@@ -17,7 +17,8 @@ type Delivery struct {
 	EndpointID string         `json:"endpoint_id"`
 	EventID    string         `json:"event_id"`
 	EventType  string         `json:"event_type"`
-	Test       bool           `json:"test,omitzero"` // asked for by the endpoint's owner or an operator
+	TraceID    string         `json:"trace_id,omitempty"` // that its publisher sent
+	Test       bool           `json:"test,omitzero"`      // asked for by the endpoint's owner or an operator
 	State      delivery.State `json:"state"`
 
 	// How many POSTs were made in this life of the delivery.
@@ -48,9 +49,9 @@ type Delivery struct {
 func showDelivery(r delivery.Record) Delivery {
 	return Delivery{
 		DeliveryID: r.DeliveryID, TenantID: r.TenantID, EndpointID: r.EndpointID, EventID: r.EventID, EventType: r.EventType,
-		Test: r.IsTest(), State: r.State, Attempts: r.Attempts, Replay: r.Replay, LastStatus: r.LastStatus, Reason: r.Reason,
-		DurationMS: r.DurationMS, NextAttemptAt: r.NextAttemptAt, OccurredAt: r.OccurredAt,
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		TraceID: r.TraceID, Test: r.IsTest(), State: r.State, Attempts: r.Attempts, Replay: r.Replay,
+		LastStatus: r.LastStatus, Reason: r.Reason, DurationMS: r.DurationMS, NextAttemptAt: r.NextAttemptAt,
+		OccurredAt: r.OccurredAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }
 

@@ -153,8 +153,8 @@ func (m *mover) record(ctx context.Context, drops []transfer) counts {
 			eventType = "" // the record is written without it
 		}
 		_, err = m.records.Update(ctx, delivery.Record{
-			Ref: message.Ref, EventType: eventType, State: delivery.Discarded, Attempts: message.Attempts,
-			LastStatus: message.Life.Status, Reason: message.Life.Reason, UpdatedAt: m.now(),
+			Ref: message.Ref, EventType: eventType, TraceID: message.Trace.TraceID(), State: delivery.Discarded,
+			Attempts: message.Attempts, LastStatus: message.Life.Status, Reason: message.Life.Reason, UpdatedAt: m.now(),
 		})
 		return counts{}, err
 	}})

@@ -134,7 +134,8 @@ func (a acts) settled(ctx context.Context, letters []letter, errs []error) []let
 		}
 		a.log.ErrorContext(ctx, "replay fault",
 			slog.String(telemetry.KeyDelivery, letters[i].id), slog.String(telemetry.KeyOperator, letters[i].run.Operator),
-			slog.String(telemetry.KeyOutcome, settled[i].result), telemetry.Cause(err))
+			telemetry.Trace(settled[i].message.Trace), slog.String(telemetry.KeyOutcome, settled[i].result),
+			telemetry.Cause(err))
 	}
 	return settled
 }

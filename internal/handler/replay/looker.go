@@ -55,8 +55,10 @@ func (k looker) judge(ctx context.Context, l letter) (letter, error) {
 // open makes the message of a new life, which nothing of the last one ends. A body that does not belong to the
 // delivery is never signed again.
 func (k looker) open(ctx context.Context, l letter) (letter, error) {
-	body, err := k.vault.OpenBody(ctx, l.record)
-	l.message = delivery.Message{Ref: l.record.Ref, Body: body, Life: delivery.Life{StartedAt: k.now()}}
+	last, err := k.vault.OpenLast(ctx, l.record)
+	l.message = delivery.Message{
+		Ref: l.record.Ref, Body: last.Body, Life: delivery.Life{StartedAt: k.now()}, Trace: last.Trace(),
+	}
 	if err == nil && l.message.Check() != nil {
 		err = deadletter.ErrUnopenable
 	}

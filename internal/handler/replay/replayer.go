@@ -103,7 +103,7 @@ func (r replayer) end(ctx context.Context, l letter, status deadletter.Status) e
 // state is the record of a letter's delivery in a state.
 func (r replayer) state(l letter, state delivery.State, reason delivery.Reason) delivery.Record {
 	return delivery.Record{
-		Ref: l.message.Ref, EventType: l.record.EventType, State: state, Reason: reason,
-		LastStatus: l.record.LastStatus, UpdatedAt: r.now(),
+		Ref: l.message.Ref, EventType: l.record.EventType, TraceID: l.message.Trace.TraceID(), State: state,
+		Reason: reason, LastStatus: l.record.LastStatus, UpdatedAt: r.now(),
 	}
 }

@@ -17,6 +17,7 @@ const AttemptTimeout = 15 * time.Second
 type Post struct {
 	EndpointID, DeliveryID string
 	Body                   []byte
+	Header                 []delivery.Field
 }
 
 // Answer is a receiver's. Status 0 never comes.
@@ -41,7 +42,7 @@ const idHeader = 2
 // Post makes one POST, which its receiver answers.
 func (p Poster) Post(ctx context.Context, r delivery.Request) delivery.Response {
 	began := time.Now()
-	post := Post{path.Base(r.URL), r.Header[idHeader].Value, r.Body}
+	post := Post{path.Base(r.URL), r.Header[idHeader].Value, r.Body, r.Header}
 	var got Answer
 	err := p.one(ctx, "POST", post.EndpointID+"/"+post.DeliveryID, func() { got = p.model.Post(post) })
 	timeout := err != nil || got.Status == 0 || got.Took > AttemptTimeout

@@ -31,7 +31,8 @@ func State(id string, s delivery.State, replay, attempts int) delivery.Record {
 			DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "e", OccurredAt: at.Add(-time.Minute),
 			CreatedAt: at, Replay: replay,
 		},
-		EventType: "user.created", State: s, Attempts: attempts, LastStatus: 503, Reason: delivery.ReasonHTTP5xx,
+		EventType: "user.created", TraceID: "4bf92f3577b34da6a3ce929d0e0e4736", State: s, Attempts: attempts,
+		LastStatus: 503, Reason: delivery.ReasonHTTP5xx,
 		DurationMS: 12, NextAttemptAt: at.Add(time.Minute), UpdatedAt: at,
 	}
 }
