@@ -68,7 +68,8 @@ func TestWhatIsNotDocumentedIsFound(t *testing.T) {
 	const endpoint = `{"id":"webhook_01JB3ZKX9M4W0S5V7N2Q8R6TYA","url":"https://example.com/","description":"",` +
 		`"events":["*"],"status":"active","created_at":"2026-03-01T12:00:00.000Z",` +
 		`"updated_at":"2026-03-01T12:00:00.000Z","deleted_at":null,"secret_rotated_at":null,` +
-		`"previous_secret_until":null,"public_key":null}`
+		`"previous_secret_until":null,"public_key":null,` +
+		`"rate_limit":null,"operator_rate_limit":null,"effective_rate_limit":null}`
 	missing := string(problem.New(problem.CodeEndpointNotFound).Document("r"))
 	base := Exchange{Method: "GET", Target: "/v1/webhooks/webhook_01JB3ZKX9M4W0S5V7N2Q8R6TYA", Status: 200,
 		ResponseBody: []byte(endpoint)}
