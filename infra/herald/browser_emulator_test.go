@@ -123,7 +123,7 @@ func (i incident) views(t *testing.T, broken client.Endpoint) map[string]string 
 		"/endpoint?tenant_id=acme&endpoint_id=" + broken.ID: id,
 		"/deliveries?tenant_id=acme&event_id=evt_1":         "dead", "/delivery?delivery_id=" + id: "6 attempts",
 		"/dead?status=dead": id, "/letter?delivery_id=" + id: "<img", "/rejected": "tenant_id",
-		"/jobs": "No job", "/keys?tenant_id=acme": "demonstration", "/acts": "issue", "/keys": "acme",
+		"/jobs": "No job", "/keys?tenant_id=acme": "demonstration", "/acts": "issue", "/keys": "acme", "/shares": "acme",
 		"/deliveries": "crm", "/confirm?act=purge&endpoint_id=" + broken.ID: "This cannot be undone",
 		"/find?q=" + url.QueryEscape(markup): "<img",
 	}
@@ -214,6 +214,7 @@ func (b *browser) replaysACause(t *testing.T, e client.Endpoint) {
 	b.press(t, fmt.Sprintf(`main td a[href*="/dead?endpoint_id=%s"]`, e.ID), toReplay)
 	b.press(t, toReplay, `form[action$="/start"] button`)
 	b.says(t, "Replay 2 dead letters?")
+	b.picture(t, "console-question.png", "light")
 	b.press(t, `form[action$="/start"] button`, `progress`)
 	b.says(t, "done: 2 of 2 done") // the page asks again by itself
 	b.says(t, "2\ndelivered")
@@ -260,17 +261,18 @@ func (b *browser) fits(t *testing.T, e client.Endpoint) {
 	b.do(t, chromedp.KeyEvent("g"), chromedp.KeyEvent("l"), chromedp.WaitVisible(chromedp.CSS(`th.tick`)))
 	b.do(t, chromedp.KeyEvent("/"), chromedp.KeyEvent("  "+e.ID+" "), chromedp.KeyEvent(kb.Enter))
 	b.says(t, "crm")
+	shown := "/endpoint?tenant_id=acme&endpoint_id=" + e.ID
 	for width, most := range map[int64]int{390: 400, 1280: 60} {
 		devtools(t, b, emulation.SetDeviceMetricsOverride,
 			emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 860, DeviceScaleFactor: 1})
-		for _, path := range []string{"/", "/endpoint?tenant_id=acme&endpoint_id=" + e.ID, "/dead", "/rejected", "/acts"} {
+		for _, path := range []string{"/dead", "/rejected", "/acts", "/", shown} {
 			b.visit(t, path, "")
 			over := script[int](t, b, `document.documentElement.scrollWidth - innerWidth`)
 			if high := script[int](t, b, `document.querySelector("header").offsetHeight`); over > 0 || high > most {
 				t.Errorf("%s at %d: %d pixels too wide, the header is %d high", path, width, over, high)
 			}
 		}
-		b.picture(t, fmt.Sprintf("console-%d.png", width), "light")
+		b.picture(t, map[int64]string{390: "console-narrow.png", 1280: "console-endpoint.png"}[width], "light")
 	}
 	devtools(t, b, emulation.ClearDeviceMetricsOverride, cdp.Empty{})
 }

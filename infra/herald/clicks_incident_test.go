@@ -30,11 +30,16 @@ func TestARandomIncidentByThePageAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	images, err := filepath.Abs("../docs/images")
+	if err != nil {
+		t.Fatal(err)
+	}
 	i := startStack(t)
-	begin(t, bin, rand.Uint64N(1_000_000))
-	b := openBrowser(t, "", t.TempDir())
+	begin(t, bin, rand.Uint64N(100))
+	b := openBrowser(t, "", images)
 	b.console(t, stack.Connect)
 	b.visit(t, "/", "What to do")
+	b.picture(t, "console-incident.png", "light")
 	o := clicker{t, b}
 
 	for o.offers(`.todo a[href*="act=replay"]`) {

@@ -114,6 +114,20 @@ func TestRejected_saysWhoseAndWhatCanSucceed(t *testing.T) {
 	}
 }
 
+// Each job ends at its question or its start. An end that an operator gave says more.
+func TestJob_isNamedByItsSelection(t *testing.T) {
+	const job = `{"job_id":"job_1","act":"publish","state":"done","started_at":"2026-01-02T10:00:00Z",
+		"selector":{"tenant_id":"acme","endpoint_id":"webhook_1","until":"%s"}}`
+	for until, want := range map[string]string{
+		"2026-01-02T09:59:20Z": "rejected events: tenant acme, endpoint webhook_1<",
+		"2026-01-01T00:00:00Z": "endpoint webhook_1, until 2026-01-01T00:00:00Z<",
+	} {
+		web, browser, _ := open(t, said(map[string]string{"job": strings.ReplaceAll(job, "%s", until)}))
+		page := get(t, browser, web.URL+"/job?job_id=job_1")
+		body(t, page, want, "/endpoint?endpoint_id=webhook_1&amp;tenant_id=acme")
+	}
+}
+
 func TestKeysAndDeliveries_leadOnWithoutATypedName(t *testing.T) {
 	f := said(map[string]string{"causes": `{"data":[{"tenant_id":"globex","endpoint_id":"webhook_2","count":1}]}`})
 	web, browser, _ := open(t, f)

@@ -98,9 +98,13 @@ func (s *Server) jobHead(j answers.Row) *head {
 		about = " rejected events: "
 	}
 	h := &head{
-		Kind: "Job", Name: cmp.Or(did[text(j, "act")], text(j, "act")) + about + selected(j["selector"]),
+		Kind: "Job", Name: cmp.Or(did[text(j, "act")], text(j, "act")) + about + ofJob(j),
 		ID: answers.Text(j, "job_id"), State: text(j, "state"), Class: colour(text(j, "state")),
 		Since: s.at(j["updated_at"]), Why: []string{"started by " + text(j, "operator")}, Advice: stack.Advice(j),
+	}
+	if id := answers.At(j, "selector.endpoint_id"); id != nil && id != "" {
+		path := link("/endpoint", "endpoint_id", id, "tenant_id", answers.At(j, "selector.tenant_id"))
+		h.Links = append(h.Links, cell{Text: "Its endpoint", Link: s.base + path})
 	}
 	for action, label := range jobButtons[h.State] {
 		h.Buttons = append(h.Buttons, button{Label: label, Function: "replay", Action: s.base + "/job/" + action,

@@ -1,7 +1,9 @@
 package console
 
 import (
+	"maps"
 	"net/url"
+	"time"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
 )
@@ -49,7 +51,7 @@ func (s *Server) letterList(q url.Values, list answers.Row) *table {
 func (s *Server) jobList(q url.Values, list answers.Row) *table {
 	return listed(q, answers.Rows(list), s.idColumn("job", "job_id", "/job"), plain("act", "act", "name", ""),
 		column{title: "of", class: "wide", cell: func(r answers.Row) cell {
-			about := selected(r["selector"])
+			about := ofJob(r)
 			return cell{Text: about, Title: about}
 		}}, stateColumn("state", "state", "state"), amount("selected", "selected"), amount("done", "done"),
 		amount("left", "left"), plain("by", "operator", "wide", ""), s.moment("started", "started_at"))
@@ -92,6 +94,18 @@ func (s *Server) actList(q url.Values, rows []answers.Row) *table {
 	ids := plain("ids", "count", "n", "")
 	return listed(q, rows, s.moment("when", "at"), act, s.tenantColumn(), about, ids,
 		plain("operator, as claimed", "operator_claimed", "wide", ""), plain("reason", "reason", "wide", ""))
+}
+
+// ofJob is a job's selection in words. A job never reaches beyond its start, so an end just before that says nothing.
+func ofJob(j answers.Row) string {
+	selection, _ := j["selector"].(answers.Row)
+	end, err := time.Parse(time.RFC3339, answers.Text(selection, "until"))
+	begun, other := time.Parse(time.RFC3339, answers.Text(j, "started_at"))
+	if err == nil && other == nil && begun.Sub(end) < time.Hour {
+		selection = maps.Clone(selection)
+		delete(selection, "until")
+	}
+	return selected(selection)
 }
 
 // selected are a job's selection, or a filter, in words.
