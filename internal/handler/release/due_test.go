@@ -42,7 +42,8 @@ func TestRun_sendsWhatIsDueAsItWasStored(t *testing.T) {
 	})
 }
 
-// The end of the life of something held, by the state of its endpoint then.
+// The end of the life of something held, by the state of its endpoint then. internal/endpoint has the order of the answers
+// where several are true.
 func TestRun_ofALifeThatIsOver(t *testing.T) {
 	type end struct {
 		Sent, Left int
@@ -57,23 +58,11 @@ func TestRun_ofALifeThatIsOver(t *testing.T) {
 		want   end
 	}
 	inAccounts(t, map[string]row{
-		"open":     {state: circuit.Open, want: end{Dead: delivery.ReasonCircuitOpen}},
-		"failing":  {state: circuit.Failing, want: end{Sent: 1}},
-		"none":     {want: end{Sent: 1}},
-		"disabled": {change: disabled, want: end{Dead: delivery.ReasonEndpointDisabled}},
-		"paused":   {change: paused, want: end{Dead: delivery.ReasonEndpointPaused}},
-		"paused while it is open": {
-			state: circuit.Open, change: paused, want: end{Dead: delivery.ReasonEndpointPaused},
-		},
-		"paused and disabled": {
-			change: func(e *endpoint.Endpoint) { disabled(e); paused(e) }, want: end{Dead: delivery.ReasonEndpointPaused},
-		},
-		"gone":      {state: circuit.Open, change: deleted, want: end{Record: delivery.ReasonEndpointDeleted}},
-		"discarded": {state: circuit.Open, change: discards, want: end{Record: delivery.ReasonDiscarded}},
-		"discarded and unsubscribed": {
-			change: func(e *endpoint.Endpoint) { discards(e); unsubscribes(e) },
-			want:   end{Record: delivery.ReasonDiscarded},
-		},
+		"open":           {state: circuit.Open, want: end{Dead: delivery.ReasonCircuitOpen}},
+		"failing":        {state: circuit.Failing, want: end{Sent: 1}},
+		"paused":         {change: paused, want: end{Dead: delivery.ReasonEndpointPaused}},
+		"gone":           {state: circuit.Open, change: deleted, want: end{Record: delivery.ReasonEndpointDeleted}},
+		"discarded":      {state: circuit.Open, change: discards, want: end{Record: delivery.ReasonDiscarded}},
 		"circuit unread": {state: circuit.Open, blind: true, want: end{Left: 1}},
 		"row unreadable": {state: circuit.Open, broken: true, want: end{Left: 1}},
 	}, func(a *account, _ string, row row) {
@@ -122,7 +111,6 @@ func TestRun_ofAScheduleThatIsOver(t *testing.T) {
 	}{
 		"active":         {change: func(*endpoint.Endpoint) {}, want: died},
 		"paused":         {change: paused, want: died},
-		"disabled":       {change: disabled, want: died},
 		"gone":           {change: deleted, want: end{Record: delivery.ReasonEndpointDeleted}},
 		"discarded":      {change: discards, want: end{Record: delivery.ReasonDiscarded}},
 		"unsubscribed":   {change: unsubscribes, want: end{Record: delivery.ReasonUnsubscribed}},
@@ -184,21 +172,6 @@ func TestRun_sendsTwoThousandASecond(t *testing.T) {
 		took := a.run()
 		if rate := float64(len(a.sent)) / took.Seconds(); rate < 2000 || len(a.sent) != endpoints*each {
 			a.Errorf("%d in %s, %.0f a second", len(a.sent), took, rate)
-		}
-	})
-}
-
-// deliver puts it into Backlog where DeadLetterQueue refuses it: another attempt would be one too many.
-func TestRun_buriesWhatHasUsedItsLastPlace(t *testing.T) {
-	inAccount(t, func(a *account) {
-		ended := a.due(hook, -time.Minute, func(i *backlog.Item) {
-			i.Message.Attempts = a.handler().Schedule.Last()
-			i.Message.Life.Reason = delivery.ReasonHTTP5xx
-		})
-		a.run()
-		if len(a.sent) > 0 || len(a.buried) != 1 || a.buried[0].ID != ended.Message.DeliveryID ||
-			a.buried[0].Life.Reason != delivery.ReasonHTTP5xx {
-			a.Errorf("sent %v, dead %+v", a.sent, a.buried)
 		}
 	})
 }

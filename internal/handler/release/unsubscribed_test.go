@@ -78,20 +78,6 @@ func TestRun_probesWithWhatIsSubscribed(t *testing.T) {
 	})
 }
 
-// An operator's order is older than the end of a subscription can be: the record names the order.
-func TestRun_recordsAnOrderToDiscardAsSuch(t *testing.T) {
-	inAccount(t, func(a *account) {
-		i := a.held(hook, 1, ofType("user.deleted"))[0]
-		a.store(hook, circuit.Recovering)
-		a.change(hook, narrowed)
-		a.change(hook, func(e *endpoint.Endpoint) { e.Marks.DiscardedBefore = time.Now() })
-		a.run()
-		if got := a.States[i.Message.DeliveryID].Reason; got != delivery.ReasonDiscarded {
-			a.Errorf("recorded as %q", got)
-		}
-	})
-}
-
 // An item may be on both pages from which a probe is chosen. It is discarded once.
 func TestRun_discardsOnceWhereItLooksTwice(t *testing.T) {
 	inAccount(t, func(a *account) {

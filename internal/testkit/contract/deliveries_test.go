@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"maps"
 	"net/http"
 	"os"
 	"regexp"
@@ -9,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json"
-	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 	"pgregory.net/rapid"
 
@@ -20,40 +17,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/signature"
 	"github.com/herald-webhooks/herald/internal/testkit/urls"
 )
-
-func TestTheDescriptionHasTheImplementedEventsAndPatterns(t *testing.T) {
-	c := load(t)
-	want := event.Types()
-	slices.Sort(want)
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(c.document.Webhooks))); diff != "" {
-		t.Errorf("deliveries (-implemented +described):\n%s", diff)
-	}
-	var accepted []any
-	for _, name := range append(event.Types(), event.Patterns()...) {
-		accepted = append(accepted, name)
-	}
-	if diff := cmp.Diff(accepted, c.document.Components.Schemas["Subscription"].Value.Enum); diff != "" {
-		t.Errorf("subscriptions (-accepted +described):\n%s", diff)
-	}
-}
-
-func TestTheDescriptionShowsTheSampleOfEveryEvent(t *testing.T) {
-	c := load(t)
-	for _, name := range event.Types() {
-		sample, err := examples.Event(name, "acme")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var want any
-		if err := json.Unmarshal([]byte(sample.Payload()), &want); err != nil {
-			t.Fatal(err)
-		}
-		described := c.document.Webhooks[name].Post.RequestBody.Value.Content["application/json"]
-		if diff := cmp.Diff(want, described.Examples["illustrative"].Value.Value); diff != "" {
-			t.Errorf("%s (-sample +described):\n%s", name, diff)
-		}
-	}
-}
 
 // delivery is one of the event as internal/delivery makes it.
 func delivery(t *testing.T, name string) (http.Header, string) {
