@@ -38,6 +38,8 @@ func fillObject(value string) string {
 
 func text(s string) string { return `"` + strings.Repeat(s, (hostileSize-100)/len(s)) + `"` }
 
+func quoted(s string) string { return `"` + s + `"` }
+
 func repeat(n int, of func(i int) string) string {
 	var parts []string
 	for i := range n {
@@ -110,6 +112,12 @@ func hostile() map[string]struct{ schema, data string } {
 		"dependencies": {
 			`{"dependentRequired":{` + repeat(200, func(i int) string { return fmt.Sprintf(`"%x":["1","2","3"]`, i) }) + `}}`,
 			fillObject("0"),
+		},
+		"two bounded texts": {
+			`{"properties":{` + repeat(2, func(i int) string {
+				return fmt.Sprintf(`"%d":{"maxLength":20,"pattern":"(x{0,60}y?){1,15}$"}`, i)
+			}) + `}}`,
+			"{" + repeat(2, func(i int) string { return fmt.Sprintf(`"%d":%q`, i, strings.Repeat("\U0001F600", 20)) }) + "}",
 		},
 		"contained": {`{"contains":{"contains":{"const":1}}}`, fill(func(int) string { return "[0]" })},
 	}

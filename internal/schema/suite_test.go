@@ -10,9 +10,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	_ "github.com/google/jsonschema-go/jsonschema" // its module holds the suite
 )
 
-// suite is the folder of the JSON Schema Test Suite in the module of the library that is the second opinion here.
+// suite is the folder of the official JSON Schema Test Suite, as the module of a library has it.
 func suite(t *testing.T) string {
 	t.Helper()
 	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}",

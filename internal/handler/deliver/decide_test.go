@@ -10,8 +10,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// TestDecide documents everything that stands between a delivery and its attempt. internal/endpoint has the order of the
-// answers of an endpoint where several are true.
+// TestDecide documents everything that stands between a delivery and its attempt. internal/endpoint has the order of
+// the answers of an endpoint where several are true.
 func TestDecide(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	active := endpoint.Gate{Found: true, Endpoint: endpoint.Endpoint{Status: endpoint.Active}}

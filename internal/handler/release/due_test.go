@@ -42,8 +42,8 @@ func TestRun_sendsWhatIsDueAsItWasStored(t *testing.T) {
 	})
 }
 
-// The end of the life of something held, by the state of its endpoint then. internal/endpoint has the order of the answers
-// where several are true.
+// The end of the life of something held, by the state of its endpoint then. internal/endpoint has the order of the
+// answers where several are true.
 func TestRun_ofALifeThatIsOver(t *testing.T) {
 	type end struct {
 		Sent, Left int
