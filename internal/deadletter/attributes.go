@@ -27,6 +27,8 @@ func encodeAttributes(attributes []Attribute) []byte {
 	return out
 }
 
+// decodeAttributes is the reverse of encodeAttributes. A text with a wrong length is unopenable: the seal has
+// held, so another program has written it.
 func decodeAttributes(b []byte) (attributes []Attribute, err error) {
 	var texts []string
 	for len(b) > 0 {

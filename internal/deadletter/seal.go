@@ -133,6 +133,7 @@ func open(plainKey []byte, b Binding, p part, sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
+// newAEAD is AES-256-GCM under a data key. A key of another size comes from no call of Herald's to KMS.
 func newAEAD(key []byte) (cipher.AEAD, error) {
 	if len(key) != keySize {
 		return nil, fmt.Errorf("data key of %d bytes", len(key))
@@ -148,6 +149,8 @@ func newAEAD(key []byte) (cipher.AEAD, error) {
 	return aead, nil
 }
 
+// additionalData binds a seal to its record: no part of it opens under another id, tenant, reason or number of deaths.
+// Each text has its length in front, so that two texts cannot be cut in another place and give the same bytes.
 func additionalData(header []byte, b Binding, p part) []byte {
 	aad := append([]byte(aadLabel), header...)
 	deaths := strconv.Itoa(b.Deaths)
@@ -159,6 +162,7 @@ func additionalData(header []byte, b Binding, p part) []byte {
 	return aad
 }
 
+// appendSized appends a text after its length of four bytes.
 func appendSized(to []byte, s string) []byte {
 	to = binary.BigEndian.AppendUint32(to, uint32(len(s))) //nolint:gosec // ids and SQS attributes: far below 4 GiB
 	return append(to, s...)

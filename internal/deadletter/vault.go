@@ -66,6 +66,7 @@ func (v Vault) SealEntry(ctx context.Context, r Record, n int, e Entry) (SealedE
 	return v.sealEntry(key, b, e)
 }
 
+// sealEntry seals the entry of one death. Reason and replay stay readable with it, for lists that open nothing.
 func (v Vault) sealEntry(key dataKey, b Binding, e Entry) (SealedEntry, error) {
 	e.DiedAt = e.DiedAt.UTC()
 	plain, err := json.Marshal(e)
@@ -76,6 +77,7 @@ func (v Vault) sealEntry(key dataKey, b Binding, e Entry) (SealedEntry, error) {
 	return SealedEntry{Replay: e.Replay, Reason: e.Reason, Sealed: sealed}, err
 }
 
+// generate asks KMS for a new data key. The caller clears its plain form as soon as all is sealed.
 func (v Vault) generate(ctx context.Context, b Binding) (dataKey, error) {
 	plain, wrapped, err := v.Keys.Generate(ctx, b.Context())
 	if err != nil {
@@ -151,6 +153,7 @@ type opener struct {
 	plain  map[string][]byte // by wrapped key
 }
 
+// opener has no keys yet: a record that is not looked into costs no call of KMS.
 func (v Vault) opener(r Record) *opener {
 	return &opener{keys: v.Keys, record: r, plain: map[string][]byte{}}
 }
@@ -184,6 +187,7 @@ func (o *opener) first(ctx context.Context, p part, sealed []byte) ([]byte, erro
 	return o.open(ctx, o.record.Binding(1, reason), p, sealed)
 }
 
+// open opens one part. Parts that were sealed at one death share a data key, which is unwrapped once.
 func (o *opener) open(ctx context.Context, b Binding, p part, sealed []byte) ([]byte, error) {
 	wrapped, err := wrappedKey(sealed)
 	if err != nil {
@@ -204,6 +208,7 @@ func (o *opener) open(ctx context.Context, b Binding, p part, sealed []byte) ([]
 	return plain, nil
 }
 
+// forget clears the data keys in memory.
 func (o *opener) forget() {
 	for _, key := range o.plain {
 		clear(key)

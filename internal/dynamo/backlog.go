@@ -90,6 +90,7 @@ type backlogRow struct {
 // shardName is the partition of a shard. of is the name of an endpoint or of a list.
 func shardName(of string, shard int) string { return of + "#" + strconv.Itoa(shard) }
 
+// backlogKey is the key of an item: its endpoint's shard, and in it the position, which sorts by the time of creation.
 func backlogKey(k backlog.Key) attributes {
 	return attributes{"endpoint_shard": str(shardName(k.EndpointID, k.Shard)), "position": str(k.Position)}
 }
@@ -104,6 +105,7 @@ func backlogKeyOf(item attributes) backlog.Key {
 	return backlog.Key{EndpointID: endpointID, Shard: shard, Position: getStr(item, "position")}
 }
 
+// backlogRowOf is the row of an item. Delivery id and created_at are a part of the position, and stand nowhere else.
 func backlogRowOf(i backlog.Item) backlogRow {
 	return backlogRow{
 		Shard: shardName(i.EndpointID, i.Shard), Position: i.Position, Version: backlogVersion,
@@ -116,6 +118,7 @@ func backlogRowOf(i backlog.Item) backlogRow {
 
 var errBacklogVersion = errors.New("of another version")
 
+// backlogItemOf is the reverse of backlogRowOf. A row of another version is unreadable, and stays for a later release.
 func backlogItemOf(item attributes) (backlog.Item, error) {
 	if v := read[int](item, "version"); v != backlogVersion {
 		return backlog.Item{}, fmt.Errorf("item %d: %w", v, errBacklogVersion)
@@ -160,6 +163,7 @@ type Page struct {
 	Next string
 }
 
+// add adds an item to the page. One that cannot be read is named by its key, and hides none of the others.
 func (p *Page) add(item attributes) {
 	i, err := backlogItemOf(item)
 	if err != nil {
@@ -270,6 +274,7 @@ func (b *Backlog) Count(ctx context.Context, endpointID string) (Waiting, error)
 	return w, nil
 }
 
+// count counts an item, up to the bound. The oldest is found among all, since shards come one after the other.
 func (w *Waiting) count(item attributes) {
 	ref, err := backlog.Parse(getStr(item, "position"))
 	if err == nil && (w.Oldest.IsZero() || ref.CreatedAt.Before(w.Oldest)) {

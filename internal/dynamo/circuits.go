@@ -280,6 +280,7 @@ func (c *Circuits) Slow(ctx context.Context, limit int) (slow map[string]time.Ti
 	return slow, len(last) > 0, err
 }
 
+// listed asks the index that has endpoints in trouble, or slow tenants, and none of the healthy rest.
 func listed(kind string, limit int) query {
 	return query{
 		index: listedIndex, condition: "listed = :listed", values: given{":listed": kind}, limit: limit,

@@ -55,6 +55,7 @@ func statusShard(status deadletter.Status, deliveryID string) string {
 	return shardName(string(status), backlog.Shard(deliveryID))
 }
 
+// row is the row of a first death. It expires where the stack keeps dead letters for a time.
 func (d *DeadLetters) row(r deadletter.Record) deadLetterRow {
 	r.Status, r.UpdatedAt = deadletter.Dead, r.DiedAt
 	row := deadLetterRow{Record: r, Sealed: r.Sealed, StatusShard: statusShard(r.Status, r.DeliveryID)}
@@ -68,6 +69,7 @@ func deadLetterKey(deliveryID string) attributes {
 	return attributes{"delivery_id": str(deliveryID)}
 }
 
+// deadLetterOf reads a row. The sealed parts are in it as they were stored; only a Vault opens them.
 func deadLetterOf(item attributes) (deadletter.Record, error) {
 	var row deadLetterRow
 	err := unmarshal(item, &row)

@@ -160,6 +160,8 @@ type deliveryRow struct {
 	Open string `dynamodbav:"open_shard,omitempty"`
 }
 
+// deliveryRowOf is the row of a record. An acknowledged delivery leaves the index of unfinished ones, where most never
+// appear: so a success is one write.
 func deliveryRowOf(r delivery.Record, life time.Duration) deliveryRow {
 	row := deliveryRow{Record: r, ExpiresAt: r.UpdatedAt.Add(life).Unix()}
 	if r.State != delivery.Acknowledged {

@@ -81,6 +81,7 @@ func (k EndpointKey) deleted() EndpointKey {
 	return EndpointKey{k.TenantID, deletedPrefix + k.EndpointID}
 }
 
+// ofTenant has the values of allOfTenant.
 func ofTenant(tenantID string) given {
 	return given{":tenant": tenantID, ":counts": countsKey}
 }
@@ -132,6 +133,8 @@ func (s *Endpoints) under(ctx context.Context, tenantID, prefix, fields string) 
 	})
 }
 
+// all returns the endpoints that can be read, by id. The error names each that cannot, so that one bad row does not
+// hide the others of its tenant.
 func (s *Endpoints) all(ctx context.Context, q query) (found []endpoint.Endpoint, err error) {
 	rows, err := s.queryAll(ctx, q)
 	if err != nil {
@@ -191,6 +194,7 @@ func endpointOf(row attributes) (e endpoint.Endpoint, err error) {
 	return e, nil
 }
 
+// unreadable marks the fault of a row, which stays, so that callers tell it from a fault of a call, which passes.
 func unreadable(err error) error {
 	if err == nil {
 		return nil

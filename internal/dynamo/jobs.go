@@ -43,6 +43,7 @@ type jobRow struct {
 
 func jobKey(id string) attributes { return attributes{"job_id": str(id), "part": str(jobPart)} }
 
+// jobPosition sorts the jobs of a state by their start.
 func jobPosition(s job.State, startedAt time.Time) string {
 	return string(s) + " " + startedAt.UTC().Format(timeFormat)
 }

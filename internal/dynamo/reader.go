@@ -165,6 +165,7 @@ func (r *Reader) readEach(ctx context.Context, rows, health []attributes, found 
 	return errors.Join(parallel.Each(2, 2, read)...)
 }
 
+// readRows reads rows of Endpoints. A key that DynamoDB throttles to the end has its error, and all others their rows.
 func (r *Reader) readRows(ctx context.Context, keys []attributes, found result) {
 	left, err := r.endpoints.getBatch(ctx, keys, r.rows, found.addRow)
 	for _, key := range left {
@@ -231,6 +232,9 @@ func keyOfRow(row attributes) EndpointKey {
 
 func (r result) addHealth(item attributes) { r.health[getStr(item, "scope")] = item }
 
+// of puts together all parts of one endpoint. A row or marks that were not read make an error: a delivery must not
+// go to an endpoint that may be stopped. A circuit that was not read makes none, since deliver can do without for a
+// while.
 func (r result) of(key EndpointKey) (reading Reading) {
 	if err := cmp.Or(r.unread[key], r.unread[key.deleted()], r.unread[marksKey(key.TenantID)]); err != nil {
 		return Reading{Err: err}

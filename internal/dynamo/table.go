@@ -116,6 +116,8 @@ func (t table) query(ctx context.Context, q query) (items []attributes, last att
 	return out.Items, out.LastEvaluatedKey, nil
 }
 
+// scan reads a page of the whole table, or of one of its segments. It costs as much as the table has, and no view does
+// it.
 func (t table) scan(ctx context.Context, q query) (items []attributes, last attributes, err error) {
 	in := &dynamodb.ScanInput{
 		TableName: &t.name, FilterExpression: optional(q.filter), ProjectionExpression: optional(q.fields),
@@ -170,6 +172,7 @@ func (t table) count(ctx context.Context, q query) (n int, err error) {
 	return n, nil
 }
 
+// input is the request of a query. An index is read eventually consistent, since DynamoDB offers nothing else there.
 func (t table) input(q query) *dynamodb.QueryInput {
 	in := &dynamodb.QueryInput{
 		TableName: &t.name, IndexName: optional(q.index), KeyConditionExpression: &q.condition,

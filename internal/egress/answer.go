@@ -88,6 +88,7 @@ func appendLine(text []byte, in *bufio.Reader) ([]byte, error) {
 	}
 }
 
+// trimEnd drops the end of a line, with or without its carriage return (RFC 9112, 2.2).
 func trimEnd(line []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 }

@@ -54,6 +54,7 @@ func isShortage(err error) bool {
 		(strings.HasSuffix(text, syscall.EMFILE.Error()) || strings.HasSuffix(text, syscall.ENFILE.Error()))
 }
 
+// isTimeout finds a deadline that has passed, of the attempt or of the batch around it.
 func isTimeout(err error) bool {
 	var timeout net.Error
 	return errors.As(err, &timeout) && timeout.Timeout() || errors.Is(err, context.Canceled)

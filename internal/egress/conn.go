@@ -46,6 +46,7 @@ type conn struct {
 	whole bufio.Reader
 }
 
+// newConn puts TLS on a socket. Until the handshake is over, the receiver may send as much as a handshake needs.
 func newConn(raw net.Conn, config *tls.Config) *conn {
 	w := &wire{Conn: raw, in: bufio.NewReader(raw), left: maxHandshake}
 	c := &conn{wire: w, tls: tls.Client(w, config), born: time.Now().Round(0)}

@@ -121,6 +121,7 @@ type Blocked struct{ Reason delivery.Reason }
 
 func (b *Blocked) Error() string { return "egress refused: " + string(b.Reason) }
 
+// parsePorts reads a port or a range of ports, such as 8000-8999. Port 0 is none.
 func parsePorts(s string) (r portRange, ok bool) {
 	from, to, isRange := strings.Cut(s, "-")
 	if !isRange {
@@ -132,6 +133,7 @@ func parsePorts(s string) (r portRange, ok bool) {
 	return portRange{From: uint16(a), To: uint16(b)}, ok
 }
 
+// fields splits a list at commas and spaces, as parameters of CloudFormation and environment variables have them.
 func fields(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }

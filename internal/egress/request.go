@@ -42,6 +42,7 @@ func (t *targets) get(raw string) *target {
 	return known
 }
 
+// parse prepares the parts of a request that its URL decides. nil is a URL to which nothing is sent.
 func parse(raw string) *target {
 	// The rules for the URL of an endpoint (localhost, single labels, numbers posing as hosts, user info …) are applied
 	// here again, since a stored URL may be older than a rule. The dialler refuses addresses and ports with a reason.

@@ -33,6 +33,8 @@ type wire struct {
 	buffered bool          // read no further than in
 }
 
+// Read hands over bytes of one record at most. Each record is charged beyond its bytes, since empty ones cost work,
+// too.
 func (w *wire) Read(p []byte) (int, error) {
 	if w.left <= 0 {
 		return 0, errTooMuch

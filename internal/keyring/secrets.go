@@ -149,6 +149,8 @@ func (s *Secrets) Open(ctx context.Context, id SecretID, sealed []byte) (string,
 	return v.(string), nil
 }
 
+// decrypt calls KMS. A refusal that no later call can change is ErrUnopenable: the row was changed, or is of another
+// stack. Any other error may pass.
 func (s *Secrets) decrypt(ctx context.Context, id SecretID, sealed []byte) (string, error) {
 	bound, err := id.context()
 	if err != nil {

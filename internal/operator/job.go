@@ -23,7 +23,7 @@ type Job struct {
 	Left      int            `json:"left"`
 }
 
-// ShowJob shows a job. What is left is an estimate: dead letters may have come, gone or expired since they were
+// ShowJob shows a job. The rest is an estimate: dead letters may have come, gone or expired since they were
 // counted. A job that is done has nothing left, whatever the numbers say.
 func ShowJob(j job.Job) Job {
 	shown := Job{

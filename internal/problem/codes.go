@@ -39,7 +39,7 @@ const (
 	CodeUnavailable          Code = "unavailable"
 )
 
-// meaning is what the documentation says about a code, kept here so that the answer and the documentation are one.
+// meaning is the documentation of a code, kept here so that the answer and the documentation are one.
 type meaning struct {
 	status  int
 	title   string

@@ -54,7 +54,7 @@ func At(code Code, pointer, detail string) *Error {
 	return &Error{Code: code, Fields: []Field{{Pointer: &pointer, Detail: detail}}}
 }
 
-// Because returns an internal error with its cause. What the caller sees is the same whatever the cause was.
+// Because returns an internal error with its cause. The caller sees the same for every cause.
 func Because(code Code, cause error) *Error { return &Error{Code: code, Cause: cause} }
 
 // document has the members of RFC 9457 (type, title, status, detail), and as extensions the code, the request id and

@@ -22,7 +22,7 @@ type answers map[string]error
 // entryID is the id of an entry: unique within its call, as SQS asks, and the same as the index.
 func entryID(i int) *string { return aws.String(strconv.Itoa(i)) }
 
-// fail notes the entries that SQS refused. The code is kept; the message may quote what was sent.
+// fail notes the entries that SQS refused. The code is kept; the message may quote the entry.
 func (a answers) fail(failed []types.BatchResultErrorEntry) {
 	for _, f := range failed {
 		a[aws.ToString(f.Id)] = errors.New(aws.ToString(f.Code))

@@ -222,7 +222,7 @@ func compileUnevaluated(s *scope, value any, at, most string, parts func(any) []
 	if err != nil {
 		return err
 	}
-	// From here on all rules of the schema are told to mark what they evaluate, those before this one, too.
+	// From here on all rules of the schema are told to mark the parts that they evaluate, those before this one, too.
 	s.tracks = true
 	s.add(func(r *run, v any, evaluated seen) string {
 		for i, part := range parts(v) {

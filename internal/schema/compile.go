@@ -81,7 +81,7 @@ type keyword struct {
 }
 
 // keywords are those that can refuse a value, in the order of their checks: bounds of the data come first. Others only
-// describe. The two keywords for what is not evaluated come last: all others have marked their parts by then. Rules run
+// describe. The two keywords for unevaluated parts come last: all others have marked their parts by then. Rules run
 // in this order for every value, so a long array meets maxItems before any schema of its items.
 func keywords() []keyword {
 	return []keyword{

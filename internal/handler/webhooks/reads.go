@@ -26,7 +26,7 @@ const (
 const notDeleted = "not_deleted"
 
 // list answers a page of the tenant's endpoints, newest first. It reads all of a kind, of which there are few, and cuts
-// the page out. The cursor is the last id shown: what is created or deleted between two pages shifts none of them.
+// the page out. The cursor is the last id shown: endpoints that come or go between two pages shift none of them.
 func (h *Handler) list(ctx context.Context, c *call) (any, error) {
 	limit, filter, err := c.listQuery()
 	if err != nil {

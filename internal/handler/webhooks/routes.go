@@ -23,7 +23,7 @@ const (
 	optionalBody             // a JSON object, or one of the bodies above
 )
 
-// route is one operation: who may call it, what it costs, what it takes, and the method that does it.
+// route is one operation: its callers, its cost, its input, and the method that does it.
 type route struct {
 	method, path string
 	scope        apikey.Scope
