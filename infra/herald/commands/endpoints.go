@@ -18,7 +18,8 @@ func endpointCommands(s setup) *cli.Command {
 	tenant := usage.Text("tenant", "the tenant's id")
 	endpoints := group("endpoints", "endpoints in trouble, or of a tenant",
 		command("list", "endpoints in trouble, or all of a tenant's", s.list("inspect", "endpoints", endpointColumns...),
-			tenant, usage.Text("state", "failing, flapping, open, recovering, paused, disabled, healthy or deleted"),
+			tenant, usage.Text("state", "failing, flapping, open, recovering, paused, disabled, healthy,"+
+				" \"waiting for its rate\" or deleted"),
 			usage.Text("host", "of the URL"), usage.Text("description", "its owner's"), limitFlag(stack.MaxPage)),
 		command("show ENDPOINT", "one endpoint", s.one("inspect", "endpoint"),
 			tenant, &cli.BoolFlag{Name: "path", Usage: "show the URL's path, too; this is logged"}),

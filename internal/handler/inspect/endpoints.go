@@ -51,10 +51,11 @@ type endpointList struct {
 	health   healthView
 }
 
-// wants reports whether a request's filters take an endpoint. Healthy ones are listed of a tenant only, or on request.
+// wants reports whether a request's filters take an endpoint. Those without trouble are listed of a tenant only, or on
+// request.
 func (l endpointList) wants(r endpointsRequest, f operator.Found) bool {
 	e, state := f.Endpoint, l.health.state(f)
-	if r.State == "" && r.TenantID == "" && state == operator.StateHealthy {
+	if r.State == "" && r.TenantID == "" && untroubled(state) {
 		return false
 	}
 	inState := r.State == "" || r.State == state
@@ -73,7 +74,7 @@ func (l endpointList) readWanted(
 // states are the values of the filter for the state of endpoints.
 var states = []string{
 	string(circuit.Failing), stateFlapping, string(circuit.Open), string(circuit.Recovering),
-	operator.StateDisabled, operator.StatePaused, operator.StateHealthy, operator.StateDeleted,
+	operator.StateDisabled, operator.StatePaused, operator.StateHealthy, operator.StateRated, operator.StateDeleted,
 	operator.StateUnreadable,
 }
 

@@ -135,6 +135,12 @@ const flappingAttempts = 10
 // recently is the time that circuit.Recent covers.
 const recently = 10 * time.Minute
 
+// untroubled reports whether nothing is wrong with an endpoint in a state. One that waits for its rate gets what its
+// limit lets through.
+func untroubled(state string) bool {
+	return state == operator.StateHealthy || state == operator.StateRated
+}
+
 // state is the endpoint's state in a word. It flaps if between 10 and 90 % of its recent attempts succeeded. After a
 // recovery, the failures among them belong to the outage.
 func (v healthView) state(f operator.Found) string {
@@ -142,7 +148,7 @@ func (v healthView) state(f operator.Found) string {
 	ok, tried := f.Circuit.Recent.Share(v.now())
 	mixed := tried >= flappingAttempts && 10*ok >= tried && 10*ok <= 9*tried
 	recovered := v.now().Sub(f.Circuit.RecoveredAt) < recently
-	if mixed && !recovered && (state == operator.StateHealthy || state == string(circuit.Failing)) {
+	if mixed && !recovered && (untroubled(state) || state == string(circuit.Failing)) {
 		return stateFlapping
 	}
 	return state

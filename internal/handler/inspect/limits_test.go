@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/operator"
 )
@@ -39,4 +40,37 @@ func TestHandler_endpoint_showsItsLimits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An endpoint that waits for its rate is in no trouble: it is listed where a healthy one is, with what waits for it and
+// since when. Where it flaps, too, that is shown.
+func TestHandler_endpoints_thatWaitForTheirRateAreInNoTrouble(t *testing.T) {
+	inAccount(t, func(a *account) {
+		paced := circuit.Pace{Quota: 750, Oldest: failed}
+		for id, recent := range map[string]circuit.Recent{"webhook_1": {}, "webhook_2": {Start: at, Tried: 10, OK: 5}} {
+			a.putEndpoints(endpoint.Endpoint{ID: id, TenantID: "acme", Status: endpoint.Active, RateLimit: 10})
+			a.putCircuits(circuit.Item{
+				TenantID: "acme", EndpointID: id, Version: 1, HeldUntil: at, Pace: paced, Recent: recent,
+			})
+		}
+		a.wait("webhook_1", 12, 12, failed)
+		for fields, want := range map[string][][]string{
+			"":                               {{"webhook_2"}},
+			`"tenant_id":"acme"`:             {{"webhook_1", "webhook_2"}},
+			`"state":"waiting for its rate"`: {{"webhook_1"}},
+			`"state":"flapping"`:             {{"webhook_2"}},
+		} {
+			if diff := cmp.Diff(want, a.pages(fields)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", fields, diff)
+			}
+		}
+		got := read[Endpoint](a, "endpoint", `"tenant_id":"acme","endpoint_id":"webhook_1"`)
+		if got.Health.State != operator.StateRated || !got.Health.Since.Equal(failed) || got.Waiting.Held != 12 {
+			t.Errorf("%+v, %+v", got.Health, got.Waiting)
+		}
+		want := map[string]int{"flapping": 1}
+		if diff := cmp.Diff(want, read[Summary](a, "summary", "").Endpoints.States); diff != "" {
+			t.Errorf("summary (-want +got):\n%s", diff)
+		}
+	})
 }

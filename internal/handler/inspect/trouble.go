@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/allowance"
-	"github.com/herald-webhooks/herald/internal/operator"
 )
 
 // EndpointCounts counts endpoints in trouble.
@@ -74,7 +73,7 @@ func (c troubleCounter) count(ctx context.Context) (EndpointCounts, error) {
 		States: map[string]int{}, SlowTenants: len(slow), Slow: slow[:min(len(slow), maxSlow)], More: more || next != "",
 	}
 	for _, f := range found {
-		if state := c.health.state(f); state != operator.StateHealthy {
+		if state := c.health.state(f); !untroubled(state) {
 			counts.States[state]++
 		}
 		if f.Tenant.Paused() {

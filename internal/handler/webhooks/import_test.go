@@ -120,6 +120,8 @@ func TestHandler_import_namesEveryFieldAtFault(t *testing.T) {
 		{strings.Replace(leaving("a", oldKey), `"acme"`, `42`, 1), []string{"tenant_id"}},
 		{strings.Replace(leaving("a", oldKey), `{`, `{"status":"deleted",`, 1), []string{"status"}},
 		{strings.Replace(leaving("a", oldKey), `{`, `{"typo":"hidden",`, 1), []string{"typo"}},
+		{strings.Replace(leaving("a", oldKey), `{`, `{"rate_limit":1e9,`, 1), []string{"rate_limit"}},
+		{strings.Replace(leaving("a", oldKey), `{`, `{"rate_limit":"10",`, 1), []string{"rate_limit"}},
 		{`"hidden"`, []string{""}},
 		{`null`, []string{""}},
 	} {
