@@ -93,6 +93,9 @@ func grouped(n float64) string {
 func tenantCeilings(p parameters) []ceiling {
 	batch := p("BatchSize")
 	perTenant := tenantEvents(endpoint.MaxLive, batch)
+	slots := itemCeiling(p, "an endpoint's slots", "two a second at most while a flood beyond the limit begins", 2,
+		"its own deliveries meet internal faults, and are tried again", "")
+	slots.alarms = []string{"DeliverFaultsAlarm"}
 	return []ceiling{
 		{
 			"a tenant's endpoints, which are one partition", fmt.Sprintf(
@@ -117,6 +120,7 @@ func tenantCeilings(p parameters) []ceiling {
 		},
 		itemCeiling(p, "an endpoint's circuit", "two a second at most, as one that meets another's is made again", 2,
 			"it opens late", "it costs time, and the writes end when the circuit opens"),
+		slots,
 		itemCeiling(p, "a tenant's account", "one a second", 1,
 			"it is found slow late", "it costs time; its deliveries have what they need"),
 		{

@@ -46,6 +46,7 @@ type traffic struct {
 	setting   string        // a parameter of the template: "RecordAcknowledged=none"
 	deaths    bool          // the deliveries die, of ten attempts
 	headers   bool          // each endpoint has a header of its owner's
+	limit     int           // of each endpoint, in deliveries a second
 	trickle   bool          // each message is received alone, although the batch is gathered
 }
 
@@ -73,6 +74,10 @@ var scenarios = []struct {
 	{"deliveries that die, alone on their endpoints", 72.86, traffic{batch: 1, events: 1, pause: often, deaths: true}},
 	{"batches of 10, a header of 30 bytes of its owner's on each endpoint", 1.13,
 		traffic{batch: 10, events: 50, pause: often, headers: true}},
+	{"batches of 10, a limit of 300 a second on each endpoint", 1.20,
+		traffic{batch: 10, events: 50, pause: often, limit: 300}},
+	{"batches of 10, of which all but a few exceed their limit", 8.60,
+		traffic{batch: 10, events: 50, pause: often, limit: 1}},
 	{"deliveries that die, alone on their endpoints, with `Notices`", 77,
 		traffic{batch: 1, events: 1, pause: often, deaths: true, setting: "Notices=on"}},
 }

@@ -73,6 +73,7 @@ func newRig(t *testing.T, c traffic) *rig {
 	r := &rig{
 		traffic: c, t: t, cfg: cfg, now: time.Date(2026, 5, 1, 12, 0, 0, 123e6, time.UTC),
 		waiting: map[string][]message{}, seen: map[string]int{}, provisioned: map[string]bool{},
+		refusals: c.limit > 0, // of slots and leases
 	}
 	counted := r.counted(cfg.Copy())
 	parameters := map[string]string{"Stage": "prod", "SuccessLogSample": "0"}
@@ -108,6 +109,7 @@ func (r *rig) subscribe(tenant, n int) {
 		URL: "https://receiver.example.com/hook", Description: "Synchronises accounts",
 		Events: []string{"user.*", "organization.*"}, CreatedAt: r.now, UpdatedAt: r.now, SecretRotatedAt: r.now,
 	}
+	e.RateLimit = r.limit
 	if r.headers {
 		headers := []endpoint.Header{{Name: "Authorization", Value: "Bearer 0123456"}}
 		e.HeaderNames, e.HeadersVersion = []string{headers[0].Name}, 1
@@ -164,6 +166,9 @@ func (r *rig) live() {
 		if !any {
 			return
 		}
+		if r.limit > 0 {
+			due = r.now.Add(time.Minute) // release sends at the pace of the limit
+		}
 		if due.After(r.now) {
 			r.now = due
 		}
@@ -188,7 +193,10 @@ func (r *rig) nextDue() (first time.Time, any bool) {
 // drain hands the messages of all queues to their functions, and returns the number of messages.
 func (r *rig) drain() (moved int) {
 	for _, m := range r.mappings {
-		r.now, r.longest = r.now.Add(r.longest), 0
+		if r.limit == 0 { // otherwise each message comes in its slot
+			r.now = r.now.Add(r.longest)
+		}
+		r.longest = 0
 		url := pipeline.QueueURL(m.queue)
 		messages := r.waiting[url]
 		delete(r.waiting, url)

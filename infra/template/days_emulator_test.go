@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
@@ -181,6 +182,16 @@ var days = map[string]day{
 	"release does not keep up": {
 		raises: rings("BacklogLateAlarm"), tick: func(s *stage) {
 			s.wait(s.message("webhook_good"), s.now.Add(-11*time.Minute), false)
+		},
+	},
+	"deliveries wait for their rate for a day": {
+		raises: rings("RateWaitAlarm"), tick: func(s *stage) {
+			s.limit("webhook_bad", 300)
+			rated := s.message("webhook_bad")
+			rated.CreatedAt = s.now.Add(-25 * time.Hour)
+			rated.Life.Reason = delivery.ReasonRateLimited
+			s.wait(rated, s.now.Add(time.Hour), true)
+			s.hold("webhook_bad")
 		},
 	},
 

@@ -100,6 +100,7 @@ func (s *stage) seed() {
 	s.must(charging.MoveSlow(s.t.Context(), "slow", until, s.now.Add(10*time.Hour)))
 	_, err = circuits.Charge(s.t.Context(), "passed", time.Hour, s.now.Add(-48*time.Hour))
 	s.must(err)
+	s.limit("webhook_good", 300)
 	s.down["webhook_slow"] = true
 	last := s.message("webhook_bad")
 	last.Attempts = 9
@@ -120,6 +121,28 @@ func (s *stage) seed() {
 		s.wait(last, s.now, id == "webhook_off")
 		s.wait(last, s.now.Add(time.Hour), true)
 	}
+}
+
+// hold stores a lease for an endpoint.
+func (s *stage) hold(id string) {
+	s.t.Helper()
+	key := dynamo.EndpointKey{TenantID: tenants[id], EndpointID: id}
+	circuits := dynamo.NewCircuits(s.tables, s.resources["EndpointHealth"])
+	s.must(circuits.Hold(s.t.Context(), key, s.now.Add(5*time.Minute), s.now))
+}
+
+// limit sets the limit of an endpoint, as its owner.
+func (s *stage) limit(id string, limit int) {
+	s.t.Helper()
+	key, err := attributevalue.MarshalMap(map[string]string{"tenant_id": tenants[id], "endpoint_id": id})
+	s.must(err)
+	values, err := attributevalue.MarshalMap(map[string]int{":limit": limit})
+	s.must(err)
+	_, err = s.tables.UpdateItem(s.t.Context(), &dynamodb.UpdateItemInput{
+		TableName: aws.String(s.resources["Endpoints"]), UpdateExpression: aws.String("SET rate_limit = :limit"),
+		Key: key, ExpressionAttributeValues: values,
+	})
+	s.must(err)
 }
 
 // manage has a tenant make every request that it can make.

@@ -12,7 +12,7 @@ type Oldest struct {
 	Rated bool      // waits for its rate
 }
 
-// Paces reports whether release sends, at the pace of the limit, what waits for its rate.
+// Paces reports whether release sends the deliveries that wait for their rate, at the pace of the limit.
 func (i Item) Paces(f Facts) bool {
 	return f.Limit > 0 && !i.HeldUntil.IsZero() && (i.State == None || i.State == Failing)
 }

@@ -3,7 +3,7 @@
 // The whole state of an endpoint is one moment, until which all slots are taken. It is moved by the generic cell rate
 // algorithm (ITU-T I.371): each delivery takes a slot, which moves the moment by a second divided by the limit, and
 // time passing pays for it. deliver takes slots for attempts that begin at once. release takes the slots of the minute
-// ahead for deliveries that wait. Both move the same moment, so what release has taken is taken for deliver.
+// ahead for deliveries that wait. Both move the same moment, so deliver finds the slots of release taken.
 //
 // It promises that slots which were taken by several processes at the same moment add up, and that the slots of any
 // second are twice the limit at most: those of that second, and a burst of one second before it. The moment says

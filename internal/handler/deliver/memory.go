@@ -22,7 +22,7 @@ type memory struct {
 	// slowUntil has the slow_until of tenants that this process wrote.
 	slowUntil recent.Memory[string, time.Time]
 
-	// slots has what is known of endpoints with a limit.
+	// slots has the moments of endpoints with a limit, as they were last seen.
 	slots recent.Memory[moment, taking]
 
 	accounts accounts

@@ -124,7 +124,7 @@ func (h *Handler) take(ctx context.Context, t taker) (slots int, err error) {
 // for circuits, and costs no slot: as many as a second has are left over from before.
 const askEvery = rate.Burst / 2
 
-// taking is what a process knows of a moment.
+// taking is a moment as a process knows it.
 type taking struct {
 	// limit is the endpoint's limit at that time. Another limit may leave slots.
 	limit int

@@ -18,6 +18,8 @@ type counts struct {
 	// someDue tells that something was due, and lateness is the longest time since a due time.
 	someDue  bool
 	lateness time.Duration
+	// rateWait is the longest time that a delivery has waited for its rate.
+	rateWait time.Duration
 	// told and untold are the notices for owners that the bus took and refused.
 	told, untold int
 	// inTrouble are the endpoints in trouble for which a run has planned.
@@ -42,6 +44,7 @@ func (c counts) plus(others ...counts) counts {
 		c.held += other.held
 		c.someDue = c.someDue || other.someDue
 		c.lateness = max(c.lateness, other.lateness)
+		c.rateWait = max(c.rateWait, other.rateWait)
 		c.told += other.told
 		c.untold += other.untold
 		c.inTrouble += other.inTrouble

@@ -65,7 +65,7 @@ func TestRun_sendsAtThePaceOfALimit(t *testing.T) {
 		if got.State != circuit.None || got.Pace.Quota != 750 || got.Pace.Oldest.IsZero() {
 			a.Errorf("then %+v", got)
 		}
-		a.logged(`"paced":750`, `"paced":600`, `"endpoints":0`)
+		a.logged(`"rate_wait_s":3659.249`, `"RateWaitSeconds":[`, `"paced":750`, `"paced":600`, `"endpoints":0`)
 		if a.minutes(2); len(a.sent) != 3000 || a.Circuits[hook].Pacing() {
 			a.Errorf("%d sent in all, then %+v", len(a.sent), a.Circuits[hook])
 		}

@@ -28,7 +28,18 @@ func (r *recoveries) send(ctx context.Context, until time.Time) (did counts, lef
 		r.allotted = true
 	}
 	did, left = r.searcher.goOn(ctx, r.searches, until)
-	return before.plus(did), left
+	return before.plus(did, r.waited()), left
+}
+
+// waited is the longest time that a delivery has waited for its rate: of the oldest of each endpoint. Those that wait
+// are not counted, since there may be millions.
+func (r *recoveries) waited() (did counts) {
+	for _, s := range r.searches {
+		if s.rated {
+			did.rateWait = max(did.rateWait, r.now().Sub(s.oldest))
+		}
+	}
+	return did
 }
 
 // allot finds the oldest item that each search may send, and gives it a quota by the age of that item.

@@ -31,6 +31,10 @@ func (l runLog) write(ctx context.Context, run counts, took time.Duration, blind
 		attrs = append(attrs, slog.Float64("late_s", run.lateness.Seconds()))
 		l.metrics.Seconds("BacklogLate", run.lateness)
 	}
+	if run.rateWait > 0 {
+		attrs = append(attrs, slog.Float64("rate_wait_s", run.rateWait.Seconds()))
+		l.metrics.Seconds("RateWait", run.rateWait)
+	}
 	// Numbers that are zero are left out: a quiet minute costs one metric.
 	if run.held > 0 {
 		attrs = append(attrs, slog.Int("seen_held", run.held))
