@@ -98,7 +98,7 @@ func (w *world) toggleLimits(hooks []*hook, limit int) {
 	}
 }
 
-// Pace is what receivers with a limit get.
+// Pace has the deliveries that receivers with a limit get.
 type Pace struct {
 	Seconds     int           // POSTs in the busiest second, to one endpoint
 	Least, Most float64       // POSTs a second in the mean of a minute in which deliveries wait, to one endpoint
@@ -132,7 +132,8 @@ func (p *Pace) publishes(w *world, h *hook) {
 	p.Published[min(int(w.now()/time.Second), len(p.Published)-1)]++
 }
 
-// settles is the time in which the first run of release finds what waits. Until then the newest are sent, too.
+// settles is the time in which the first run of release finds the deliveries that wait. Until then the newest are sent,
+// too.
 const settles = 2 * time.Minute
 
 func (p *Pace) posts(w *world, h *hook, d *delivered) {
@@ -161,7 +162,8 @@ func (p *Pace) end(w *world) {
 			for _, n := range of.sent[minute*60 : (minute+1)*60] {
 				sent += n
 			}
-			if left -= sent; left < w.scenario.limit*60 {
+			left -= sent
+			if left < w.scenario.limit*60 {
 				break
 			}
 			p.Most = max(p.Most, float64(sent)/60)
@@ -170,6 +172,14 @@ func (p *Pace) end(w *world) {
 			}
 		}
 	}
+}
+
+// means are the least and the most of a minute, where there was a whole one.
+func (p *Pace) means() string {
+	if p.Most < p.Least {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f to %.2f", p.Least, p.Most)
 }
 
 // problems are the goals that the pace misses.
@@ -198,5 +208,5 @@ const mostOvertaken = 3 * time.Second
 
 // floods says what is published.
 func (s Scenario) floods() string {
-	return fmt.Sprintf("%s/s to %d endpoints", plot.Thousands(int(s.events)), max(s.hooks, 1))
+	return fmt.Sprintf("%s/s, endpoints: %d", plot.Thousands(int(s.events)), s.hooks)
 }

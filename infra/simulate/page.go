@@ -165,8 +165,8 @@ func sweptRow(runs []Result) row {
 
 // pacedRow is the worse, the further the pace is from its limit.
 func pacedRow(r Result) row {
-	text := fmt.Sprintf("| `%s` | %s | %.1f to %.1f | %d | %s | %.2f %% | %.2f |\n", r.Title(), r.floods(),
-		r.Pace.Least, r.Pace.Most, r.Pace.Seconds, plot.Short(r.Pace.Overtaken), 100*r.WorstDay, r.Dollars)
+	text := fmt.Sprintf("| `%s` | %s | %s | %d | %s | %.2f %% | %.2f |\n", r.Title(), r.floods(), r.Pace.means(),
+		r.Pace.Seconds, plot.Short(r.Pace.Overtaken), 100*r.WorstDay, r.Dollars)
 	limit := float64(r.limit)
 	return row{Paced, text, max(limit-r.Pace.Least, r.Pace.Most-limit) / max(limit, 1)}
 }

@@ -116,7 +116,7 @@ func TestWrite(t *testing.T) {
 	}
 	for _, want := range []string{
 		"`flap`",
-		"| `rate-1/2-a-second` | 2/s to 1 endpoints | 0.9 to 1.1 | 2 | – | 0.00 % | 3.00 |",
+		"| `rate-1/2-a-second` | 2/s, endpoints: 1 | 0.90 to 1.10 | 2 | – | 0.00 % | 3.00 |",
 		"`usual`", "`day`", "| 1,000/s, 2 h; 10/s, 24 h | 0.30 % / – | 2.50 |",
 		"| `busy-2.9`: 2xx after 2.9 s | 3.0 s / 2.0 s | 11.0 s / – | – / – |",
 	} {
