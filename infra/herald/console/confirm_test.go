@@ -29,6 +29,12 @@ func TestConfirm_countsFirstAndStartsTheSameSelectionOnce(t *testing.T) {
 	}
 }
 
+func TestConfirm_saysThatAReplayMayDieAgain(t *testing.T) {
+	f := said(map[string]string{"causes": `{"data":[{"endpoint_id":"webhook_1","state":"failing","count":7}]}`})
+	web, browser, _ := open(t, f)
+	body(t, get(t, browser, web.URL+"/confirm?act=replay&endpoint_id=webhook_1"), "7 of them may die again")
+}
+
 func TestConfirm_asksAboutSeveralEndpointsAtOnce(t *testing.T) {
 	f := &functions{}
 	web, browser, _ := open(t, f)

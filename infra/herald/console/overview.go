@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
 	"github.com/herald-webhooks/herald/infra/herald/next"
@@ -138,6 +139,12 @@ func queueList(q url.Values, sum answers.Row) *table {
 			rows = append(rows, answers.Row{"queue": name, "of": depth})
 		}
 	}
+	empty := !slices.ContainsFunc(rows, func(r answers.Row) bool {
+		return answers.Number(r, "of.visible")+answers.Number(r, "of.in_flight")+answers.Number(r, "of.delayed") > 0
+	})
+	if empty {
+		return listed(q, nil).or("All queues are empty.")
+	}
 	return listed(q, rows, plain("queue", "queue", "", ""), amount("visible", "of.visible"),
-		amount("in flight", "of.in_flight"), amount("delayed", "of.delayed")).or("No queue was measured.")
+		amount("in flight", "of.in_flight"), amount("delayed", "of.delayed"))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"net/url"
+	"slices"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
 	"github.com/herald-webhooks/herald/infra/herald/stack"
@@ -85,10 +86,14 @@ func endpoint(ctx context.Context, s *Server, q url.Values) (any, error) {
 		died.then(s.base + letters)
 	}
 	return thing{
-		Head: s.endpointHead(shown, len(answers.Rows(dead)) > 0), Timeline: s.ofEndpoint(shown), Raw: shown,
+		Head:     s.endpointHead(shown, slices.ContainsFunc(answers.Rows(dead), isDead)),
+		Timeline: s.ofEndpoint(shown), Raw: shown,
 		Lists: []section{{Title: "Not acknowledged", List: waiting}, {Title: "Dead letters", List: died}},
 	}, nil
 }
+
+// isDead reports whether a dead letter is there to be replayed.
+func isDead(letter answers.Row) bool { return letter["status"] != "replayed" }
 
 // with is a request with another field.
 func with(f answers.Row, name string, value any) answers.Row {

@@ -55,6 +55,23 @@ func TestEndpoint_leadsWithNameStateAndWhatMakesSense(t *testing.T) {
 	}
 }
 
+// Nothing is offered, and nothing said, about what is not there.
+func TestPages_sayNothingOfWhatIsNotThere(t *testing.T) {
+	f := said(map[string]string{
+		"endpoint":     `{"tenant_id":"acme","endpoint_id":"webhook_1","health":{"state":"healthy","since":null}}`,
+		"dead_letters": `{"data":[{"delivery_id":"msg_1","status":"replayed"}],"next_cursor":null}`,
+		"summary":      `{"queues":{"EventsQueue":{"visible":0,"in_flight":0,"delayed":0}}}`,
+	})
+	web, browser, _ := open(t, f)
+	page := body(t, get(t, browser, web.URL+"/endpoint?endpoint_id=webhook_1"), ">healthy<")
+	for _, text := range []string{"(–)", "act=replay"} {
+		if strings.Contains(page, text) {
+			t.Errorf("shows %q", text)
+		}
+	}
+	body(t, get(t, browser, web.URL+"/"), "All queues are empty")
+}
+
 // The order of the answer's fields is the alphabet's. A person reads in the order of time, the future last.
 func TestDelivery_tellsItsLifeInTheOrderOfTime(t *testing.T) {
 	const record = `{"delivery_id":"msg_1","tenant_id":"acme","endpoint_id":"webhook_1","event_type":"user.created",

@@ -65,6 +65,9 @@ func (v survey) question(ctx context.Context, ask question) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n := failing(causes); n > 0 && v.name == "replay" {
+		ask.Warnings = append(ask.Warnings, fmt.Sprintf("%d of them may die again: their endpoints are failing.", n))
+	}
 	if n := held(causes); n > 0 && v.name == "replay" {
 		ask.Warnings = append(ask.Warnings, fmt.Sprintf("Up to %d of them will wait: their endpoints are down or stopped. "+
 			"They are sent with the others that wait once the endpoints are back.", n))
@@ -119,6 +122,16 @@ func (v survey) causes(ctx context.Context) (of []answers.Row, err error) {
 func held(causes []answers.Row) (n int) {
 	for _, cause := range causes {
 		if next.Holds(cause["state"]) {
+			n += int(answers.Number(cause, "count"))
+		}
+	}
+	return n
+}
+
+// failing counts the letters of endpoints that fail now.
+func failing(causes []answers.Row) (n int) {
+	for _, cause := range causes {
+		if cause["state"] == "failing" {
 			n += int(answers.Number(cause, "count"))
 		}
 	}
