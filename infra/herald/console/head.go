@@ -67,6 +67,7 @@ var states = map[string]string{
 	"open": "Only probes are sent; all other deliveries are held, and sent by themselves once a probe succeeds. " +
 		"Tell its owner.",
 	"recovering": "It answered: what waits is sent, more with each minute.",
+	paced:        "It gets as many deliveries a second as its limit lets through; the others wait, which is no trouble.",
 	"paused":     "An operator stopped it. Deliveries are held.",
 	"disabled":   "Its owner disabled it. Deliveries are held until the owner sets it active.",
 	"deleted":    "Its owner deleted it. What waits is discarded, unless the owner restores it.",

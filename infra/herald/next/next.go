@@ -11,8 +11,11 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/answers"
 )
 
+// paced is the state of an endpoint that gets as much as its limit lets through. A release would send it no more.
+const paced = "waiting for its rate"
+
 // taking are the states of endpoints that get replayed deliveries at once.
-var taking = []any{"healthy", "flapping", "recovering"}
+var taking = []any{"healthy", "flapping", "recovering", paced}
 
 // Takes reports whether an endpoint in this state gets replayed deliveries at once.
 func Takes(state any) bool { return slices.Contains(taking, state) }
@@ -80,6 +83,8 @@ func Of(s Situation) []Step {
 	case "disabled", "unreadable": // its owner, or a repair, comes first
 	case "deleted":
 		return s.letters(Purge)
+	case paced:
+		steps = []Step{{Act: Test}, {Act: Pause}}
 	case "open":
 		steps = append(s.release(), Step{Act: Pause})
 	default:

@@ -21,8 +21,11 @@ func TestOf_offersWhatTheStateTakes(t *testing.T) {
 		"failing, with letters": {
 			next.Situation{State: "failing", Dead: true, Waiting: 1}, "test release pause replay",
 		},
-		"open, nothing waits":         {next.Situation{State: "open"}, "pause"},
-		"open, with letters":          {next.Situation{State: "open", Waiting: 30, Dead: true}, "release pause replay"},
+		"open, nothing waits": {next.Situation{State: "open"}, "pause"},
+		"open, with letters":  {next.Situation{State: "open", Waiting: 30, Dead: true}, "release pause replay"},
+		"at its limit, with letters": {
+			next.Situation{State: "waiting for its rate", Waiting: 9, Dead: true}, "replay test pause",
+		},
 		"paused":                      {next.Situation{State: "paused", Waiting: 3}, "resume"},
 		"paused with its tenant":      {next.Situation{State: "paused", TenantPaused: true}, "resume_tenant"},
 		"disabled, with letters":      {next.Situation{State: "disabled", Dead: true}, "replay"},
