@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -121,7 +122,10 @@ func TestALimitHoldsWhateverHappensToCalls(t *testing.T) {
 	}
 	for seed := range seeds {
 		random := rand.New(rand.NewPCG(seed, 0))
+		var drawing sync.Mutex // calls of one process come side by side
 		w := flooded(t, func(c *call) verdict {
+			drawing.Lock()
+			defer drawing.Unlock()
 			if c.Name != "POST" && random.IntN(10) == 0 {
 				return faults[random.IntN(len(faults))]
 			}
