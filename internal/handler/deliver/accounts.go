@@ -39,6 +39,9 @@ func (a *accounts) waited(s allowance.Settings, tenantID string, spent time.Dura
 	}, now)
 }
 
+// change applies how to the account of p, takes the time that is due now from it, and keeps the rest. The lock
+// covers all three: the charge of a timer and that for the batch before may come together, and one of them would be
+// lost.
 func (a *accounts) change(
 	p payer, how func(allowance.Account) allowance.Account, now time.Time,
 ) (due charge) {

@@ -21,6 +21,8 @@ type limit struct {
 
 // limits returns a limit for each endpoint. Two tenants never share slots, since both may have endpoints at one host,
 // such as a chat product's.
+// Endpoints of one tenant at one host share slots, so that a tenant cannot multiply its share by more endpoints.
+// Whether an attempt hangs is noted by endpoint, since another path at the host may answer.
 func (h *Handler) limits(posts []candidate) map[dynamo.EndpointKey]*limit {
 	type tenantHost struct{ tenantID, host string }
 	limits := map[dynamo.EndpointKey]*limit{}
@@ -38,6 +40,9 @@ func (h *Handler) limits(posts []candidate) map[dynamo.EndpointKey]*limit {
 }
 
 // attempt makes all attempts, concurrently, and returns when all have ended, the last by the deadline of ctx.
+// A panic in one attempt becomes the internal fault of that delivery, and the others go on. All charges end before
+// attempt returns, because Lambda freezes the process after its answer. A batch of SlowQueue neither charges the batch
+// before it nor leaves anything to the next one: deliveries wait there on purpose.
 func (h *Handler) attempt(ctx context.Context, posts []candidate) []end {
 	if len(posts) == 0 {
 		return nil
@@ -77,6 +82,7 @@ func (h *Handler) attempt(ctx context.Context, posts []candidate) []end {
 // before the deadline is not attempted, and neither is a first attempt to an endpoint that hangs: it would keep the
 // batch for another timeout, so it goes to RetryQueue, where attempts to that endpoint are fewer.
 func (h *Handler) attemptOne(ctx context.Context, s candidate, l *limit, used *usage) (end, error) {
+	// Go chooses either case if both are ready. The check of ctx that follows finds a slot that came too late.
 	select {
 	case l.slots <- struct{}{}:
 		defer func() { <-l.slots }()

@@ -28,6 +28,7 @@ func (h *Handler) startCharging(ctx context.Context, posts []candidate) *chargin
 	c.usage.start(posts)
 	free := h.Rules.Allowance.Free
 	for _, after := range []time.Duration{2 * free, 4 * free} {
+		// It is counted before its timer starts, so that stop cannot miss it.
 		c.running.Add(1)
 		c.timers = append(c.timers, time.AfterFunc(after, func() {
 			defer c.running.Done()
@@ -40,6 +41,7 @@ func (h *Handler) startCharging(ctx context.Context, posts []candidate) *chargin
 // stop charges the rest. When it returns, no timer or charge runs any more.
 func (c *charging) stop(ctx context.Context) {
 	for _, t := range c.timers {
+		// A timer that is stopped in time never runs its function, which would have called Done.
 		if t.Stop() {
 			c.running.Done()
 		}

@@ -43,6 +43,7 @@ func decide(t task, r dynamo.Reading, rules Rules, now time.Time) decision {
 	case answer.Drops():
 		return decision{discard, answer.Reason()}
 	case answer == endpoint.PlacesUsed:
+		// A delivery with all its places used and no reason was received by processes that ended without a report.
 		return decision{bury, cmp.Or(t.message.Life.Reason, delivery.ReasonCrashed)}
 	case answer != endpoint.Free:
 		return decision{hold, answer.Reason()}
@@ -77,6 +78,7 @@ func decideLane(t task, slowUntil time.Time, rules Rules, now time.Time) decisio
 
 // look reads the endpoints of the tasks. Circuits that cannot be read are taken from memory for a while. Where the
 // table cannot be read, that is the error of each reading.
+// Deliveries to one endpoint share one reading, so that a batch reads each endpoint once.
 func (h *Handler) look(ctx context.Context, tasks []task) map[dynamo.EndpointKey]*dynamo.Reading {
 	if len(tasks) == 0 {
 		return nil
@@ -91,6 +93,7 @@ func (h *Handler) look(ctx context.Context, tasks []task) map[dynamo.EndpointKey
 	}
 	now := h.Now()
 	found, err := h.Tables.Endpoints.Read(ctx, keys, h.memory.quietOf(keys, now))
+	// The age of a remembered circuit counts from the answer of the table, so the clock is read again.
 	now = h.Now()
 	readings := make(map[dynamo.EndpointKey]*dynamo.Reading, len(keys))
 	for _, key := range keys {

@@ -13,7 +13,18 @@
 //	record   delivery states and circuits
 //	report   log and metrics
 //
-// It promises that a message is acknowledged only when its receiver answered 2xx, when its endpoint is
+// Three values flow through the steps. A task is a delivery with its records in this batch. A candidate is a task and
+// the reading of its endpoint. An end is a candidate and the outcome, with the next move. A step that changes an end
+// returns a new one.
+//
+// A place is the number of an attempt in the retry schedule: a POST uses one, a probe and an internal fault use none. A
+// probe is the one delivery that is sent to an endpoint with an open circuit, to find out whether it answers. A
+// decision says whether there is an attempt, and a move says where the delivery goes afterwards.
+//
+// A process also keeps a memory between batches (memory.go). The memory saves reads, writes and POSTs. No correct
+// answer needs it: a new process begins without it.
+//
+// The package promises that a message is acknowledged only when its receiver answered 2xx, when its endpoint is
 // gone or an operator discarded it, or when it is safely elsewhere; that messages are sent to RetryQueue
 // from DeliveryQueue only and to SlowQueue from these two only, so that Lambda's recursion detection never
 // counts a chain; that nothing is held before a lease says so; that a panic or a hang in one delivery fails

@@ -83,6 +83,7 @@ func (e end) succeededAtOnce() bool {
 }
 
 // wait is the time until the next attempt by the schedule.
+// It is zero if the endpoint decides when the delivery goes on, because no process knows that moment yet.
 func (e end) wait() time.Duration {
 	if e.move.Held || e.move.Due.IsZero() {
 		return 0

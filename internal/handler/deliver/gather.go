@@ -10,6 +10,7 @@ import (
 )
 
 // life tells deliveries apart: each replay counts as another delivery.
+// A batch may hold a delivery and its replay. Each of the two gets its own attempt and its own end.
 type life struct {
 	deliveryID string
 	replay     int
@@ -26,6 +27,7 @@ func (h *Handler) gather(records []events.SQSMessage) (tasks []task, bad []unrea
 			bad = append(bad, unreadable{r, err})
 			continue
 		}
+		// The slice has no spare capacity, so that no append to it can reach the next record.
 		t := h.read(m, records[i:i+1:i+1], now)
 		key := life{m.DeliveryID, m.Replay}
 		if n, found := known[key]; found {
@@ -39,9 +41,12 @@ func (h *Handler) gather(records []events.SQSMessage) (tasks []task, bad []unrea
 }
 
 // read finds the place of a message in its schedule, and the beginning of its life.
+// A message of DeliveryQueue stands at the first place, however often it was received. In the other queues, the place
+// follows from the attempts that the message counts and from its receives.
 func (h *Handler) read(m delivery.Message, one []events.SQSMessage, now time.Time) task {
 	receive := queue.ReceiveOf(one[0])
 	if receive.SentAt.IsZero() {
+		// Without this, a record that does not say when it was sent would have a life with no beginning.
 		receive.SentAt = now
 	}
 	t := task{

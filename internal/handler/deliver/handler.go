@@ -28,6 +28,7 @@ type Handler struct {
 	Now     func() time.Time
 	Random  func() float64 // uniform in [0, 1)
 
+	// memory outlives a batch, because Lambda keeps the handler between invocations.
 	memory memory
 }
 

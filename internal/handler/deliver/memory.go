@@ -46,6 +46,8 @@ type recalled struct {
 
 // recall completes a reading: by the circuit that was read before, if this one could not be read and
 // that is not older than age, and by the slow_until that this process wrote.
+// A circuit that was read replaces the remembered one. If none is stored, the endpoint is forgotten, and it becomes
+// quiet unless its tenant is slow.
 func (m *memory) recall(key dynamo.EndpointKey, r dynamo.Reading, age time.Duration, now time.Time) dynamo.Reading {
 	switch old, known := m.circuits.Get(key); {
 	case r.CircuitRead && r.Circuit.Version == 0:
@@ -114,6 +116,7 @@ func (m *memory) tried(key dynamo.EndpointKey, now time.Time) {
 }
 
 // written notes a write of the endpoint's circuit, which counted its attempts.
+// The endpoint is quiet no longer, so that the next batch reads the stored circuit.
 func (m *memory) written(key dynamo.EndpointKey, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -83,6 +83,7 @@ func New(c Config) (*Handler, error) {
 		Tables: Tables{
 			Endpoints: dynamo.NewReader(dynamo.ReaderConfig{
 				Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable,
+				// An eventually consistent read costs half. A circuit that has just opened is obeyed a moment later.
 				EventualCircuits: true,
 			}),
 			Circuits:   dynamo.NewCircuits(tables, s.EndpointHealthTable).WithoutNotices(),

@@ -23,6 +23,7 @@ func (h *Handler) unattempted(s candidate, d decision) end {
 		return e.with(p.Aside())
 	case bury:
 		m := p.Bury(d.reason)
+		// A dead letter never shows fewer attempts than its message has counted.
 		m.Attempts = max(m.Attempts, s.message.Attempts)
 		return e.with(m)
 	case discard, post:
@@ -31,6 +32,8 @@ func (h *Handler) unattempted(s candidate, d decision) end {
 }
 
 // attempted is the end of a delivery after its POST. The wait counts from the POST's end.
+// An internal error after the POST began uses no place of the schedule, since the receiver is not to blame. Any other
+// failure uses one, unless the attempt was a probe.
 func (h *Handler) attempted(s candidate, out delivery.Outcome, begun, ended time.Time) end {
 	e := end{candidate: s, outcome: out, begun: begun, ended: ended}
 	p := h.progress(s.task)
@@ -56,6 +59,8 @@ func (h *Handler) fault(s candidate, err error) end {
 }
 
 // notBegun is the end of a delivery without an attempt, as when its time ran out.
+// No place of the schedule is used. The wait after an internal error grows with the receives. Without one, the delivery
+// may be attempted again at once.
 func (h *Handler) notBegun(s candidate, reason delivery.Reason) end {
 	e := end{candidate: s, ended: h.Now(), outcome: delivery.Outcome{Reason: reason}}
 	p := h.progress(s.task)

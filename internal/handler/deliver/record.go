@@ -91,6 +91,7 @@ type observation struct {
 func (h *Handler) recordCircuits(ctx context.Context, ends []end) {
 	var news []observation
 	for _, o := range observed(ends) {
+		// Version 0 means that nothing is stored for the endpoint. Successes change nothing about that.
 		if o.circuit.Version == 0 && !slices.ContainsFunc(o.results, failed) {
 			continue
 		}
@@ -123,6 +124,7 @@ func (o observation) urgent() bool {
 func failed(r circuit.Result) bool { return !r.OK }
 
 // observed gathers the attempts by endpoint. Internal errors say nothing about an endpoint.
+// All results of an endpoint are held against the circuit that the batch read before its attempts.
 func observed(ends []end) []observation {
 	of := map[dynamo.EndpointKey]int{}
 	var all []observation
@@ -165,6 +167,7 @@ func (h *Handler) tell(ctx context.Context, o observation) error {
 			h.memory.written(o.key, now)
 			return nil
 		}
+		// Another process wrote in between. The same results are applied to the item that it stored.
 		was = stored
 	}
 	return nil // others write, too, and about the same

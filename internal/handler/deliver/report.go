@@ -66,6 +66,7 @@ func (h *Handler) reportPreviousLost(ctx context.Context, key dynamo.EndpointKey
 }
 
 // reportBatch counts all records by their outcomes.
+// The verdicts come in a fixed order, and those without a record are left out.
 func (h *Handler) reportBatch(ctx context.Context, ends []end, unreadable int, began time.Time) {
 	records, outcomes := unreadable, map[delivery.Verdict]int{}
 	for _, e := range ends {
@@ -88,6 +89,8 @@ func (h *Handler) reportBatch(ctx context.Context, ends []end, unreadable int, b
 }
 
 // reportRecord writes the line of one record of a delivery.
+// The duplicates of a delivery share one attempt. Only the line of the first record is called "attempt", so that the
+// number of such lines is the number of attempts.
 func (h *Handler) reportRecord(ctx context.Context, e end, duplicate bool) {
 	line := "no attempt"
 	if e.posted() && !duplicate {

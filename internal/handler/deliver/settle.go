@@ -25,6 +25,8 @@ const (
 // settle carries out every move, each with the next best where AWS does not take it: DeadLetterQueue, leases,
 // Backlog, queues, visibility. The ends it returns as staying go back to their queue; all others are acknowledged, and
 // are elsewhere by now.
+// Each step sees the moves as the steps before it left them. A refusal is therefore carried out in the same call, by a
+// later step.
 func (h *Handler) settle(ctx context.Context, ends []end) []end {
 	if !slices.ContainsFunc(ends, end.moves) {
 		return ends
@@ -60,6 +62,10 @@ type step struct {
 }
 
 // steps are in order: each step's refusals go to a later step.
+// A dead delivery that DeadLetterQueue refuses goes to Backlog. A delivery without a lease, or one that Backlog
+// refuses, goes to RetryQueue if it came from DeliveryQueue, and stays on its queue otherwise. A delivery that another
+// queue refuses stays on its queue as well. To stay needs no more than a visibility timeout, and without that the
+// message still comes back.
 func (h *Handler) steps() []step {
 	to := func(way delivery.Way) func(end) bool { return func(e end) bool { return e.move.To == way } }
 	// The message comes back at the end of its queue's visibility timeout. That is early, but nothing is lost.
@@ -75,6 +81,7 @@ func (h *Handler) steps() []step {
 }
 
 // unleased reports whether the delivery is to be held and no lease that lasts is known.
+// Without a lease, release might not look for the delivery, and nothing else would fetch it from Backlog.
 func (h *Handler) unleased(e end) bool {
 	return e.move.To == delivery.ToBacklog && e.move.Held && !e.reading.Circuit.MayHold(h.Rules.Circuit, h.Now())
 }
@@ -95,6 +102,7 @@ func (h *Handler) lease(ctx context.Context, ends []end) []error {
 	now := h.Now()
 	stored := parallel.Each(len(keys), tableWrites, func(i int) error {
 		err := h.Tables.Circuits.Hold(ctx, keys[i], h.Rules.Circuit.NewLease(now), now)
+		// The endpoint is asked about again even after an error: the lease may be stored, and its answer lost.
 		h.memory.stir(keys[i])
 		return err
 	})
@@ -184,6 +192,7 @@ func (h *Handler) unsent(e end) end {
 }
 
 // outgoing is the message that carries a delivery on. Only a dead one carries its reason.
+// The count of attempts and the life in it are those of the next move.
 func outgoing(e end, now time.Time) queue.Outgoing {
 	m := e.message
 	m.Attempts, m.Life = e.move.Attempts, e.move.Life
@@ -212,6 +221,7 @@ func (h *Handler) hide(ctx context.Context, ends []end) []error {
 	}
 	errs := make([]error, len(ends))
 	for n, err := range h.Queues.Hide[ends[0].from].ChangeVisibility(ctx, changes) {
+		// A delivery counts as hidden if all its messages are. Its first refusal is the one that is reported.
 		errs[of[n]] = cmp.Or(errs[of[n]], err)
 	}
 	return errs

@@ -38,6 +38,7 @@ func (h *Handler) target(ctx context.Context, e endpoint.Endpoint) (to delivery.
 }
 
 // signer opens a signing secret, and the private key that is sealed with it.
+// A secret that opens and cannot be parsed counts as one that does not open: both need an operator, not another try.
 func (h *Handler) signer(ctx context.Context, id keyring.SecretID, sealed []byte) (signature.Signer, error) {
 	text, err := h.Secrets.Open(ctx, id, sealed)
 	if err != nil {

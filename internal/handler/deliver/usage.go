@@ -10,6 +10,7 @@ import (
 
 // usage measures how long each tenant keeps a batch: from the beginning of the tenant's first attempt to the end of its
 // last one.
+// A tenant with many attempts at once pays for the time once, since the process is kept once.
 type usage struct {
 	// slow says that the batch is of SlowQueue.
 	slow bool
@@ -72,6 +73,7 @@ func (u *usage) excess(a allowance.Settings, now time.Time) (charges []charge) {
 			continue
 		}
 		until := now
+		// While attempts are open, time runs on. Afterwards it ended with the last of them.
 		if k.open == 0 {
 			until = k.last
 		}
