@@ -102,7 +102,10 @@ func New(m *model.Model, name string, rules deliver.Rules, random *rand.Rand) *P
 
 // Watch has the functions write their lines to log, and deliver send traces to receivers.
 func (p *Process) Watch(log *slog.Logger, newSpan func() trace.SpanID) {
-	p.deliver.Output.Log, p.release.Log, p.deadletter.Log, p.control.Log = log, log, log, log
+	p.deliver.Output.Log = log
+	p.release.Log = log
+	p.deadletter.Log = log
+	p.control.Log = log
 	p.deliver.Output.Sample = telemetry.Everything
 	p.deliver.Sender.NewSpan = newSpan
 }

@@ -32,7 +32,9 @@ func Groups(page string) []Group {
 	var all []Group
 	end := 0
 	for _, at := range fence.FindAllStringSubmatchIndex(page, -1) {
-		between, language, code := page[end:at[0]], page[at[2]:at[3]], strings.TrimSpace(page[at[4]:at[5]])
+		between := page[end:at[0]]
+		language := page[at[2]:at[3]]
+		code := strings.TrimSpace(page[at[4]:at[5]])
 		end = at[1]
 		name := named.FindStringSubmatch(between)
 		commands := ofHerald(code)
