@@ -21,7 +21,7 @@ func endpointCommands(s setup) *cli.Command {
 			tenant, usage.Text("state", "failing, flapping, open, recovering, paused, disabled, healthy,"+
 				" \"waiting for its rate\" or deleted"),
 			usage.Text("host", "of the URL"), usage.Text("description", "its owner's"), limitFlag(stack.MaxPage)),
-		command("show ENDPOINT", "one endpoint", s.one("inspect", "endpoint"),
+		command("show ENDPOINT", "one endpoint", s.on(showEndpoint),
 			tenant, &cli.BoolFlag{Name: "path", Usage: "show the URL's path, too; this is logged"}),
 		convertCommand(s), importCommand(s),
 		command("pause ENDPOINT…", "send it nothing; its deliveries are held", act, tenant,

@@ -4,7 +4,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -74,10 +73,7 @@ func called(line *cli.Command) string {
 	}
 	for _, flag := range []string{"stack", "region", "profile"} {
 		if v := line.String(flag); v != "" && (flag != "stack" || v != os.Getenv("HERALD_STACK")) {
-			if !plain.MatchString(v) {
-				v = "'" + strings.ReplaceAll(v, "'", `'\''`) + "'"
-			}
-			command += " --" + flag + " " + v
+			command += " --" + flag + " " + quoted(v)
 		}
 	}
 	return command
