@@ -12,7 +12,7 @@ func TestTheReadmeHasAtMost1600Words(t *testing.T) {
 	}
 }
 
-// Who decides has to see at once what has been proved, what has not, and what to run first.
+// A reader who decides on Herald sees the proofs, their limits and the first command to run at once.
 func TestTheReadmeBeginsWithItsStatus(t *testing.T) {
 	begin, _, _ := strings.Cut(readFile(t, "README.md"), "```")
 	_, status, found := strings.Cut(begin, "\n**Status**: ")

@@ -47,7 +47,7 @@ func TestARotatedSecretHoldsForTheNextEventAndForAWaitingRetry(t *testing.T) {
 	s.tests(t, c)
 }
 
-// tests has the owner of an endpoint test it, as a check that what it is shown is used.
+// tests has the owner of an endpoint test it: the settings that the owner reads have to be the ones in use.
 func (s subscription) tests(t *testing.T, c *client.Client) {
 	t.Helper()
 	var sent struct {

@@ -86,7 +86,7 @@ func TestCheck_saysWhyADeliveryDidNotVerify(t *testing.T) {
 	})
 }
 
-// check runs check.sh, and returns what it says.
+// check runs check.sh, and returns the lines of its output.
 func (s shown) check(t *testing.T) []string {
 	t.Helper()
 	body := filepath.Join(t.TempDir(), "body.bin")

@@ -20,7 +20,7 @@ import (
 // batch are the entries of a request, by number: tenant, trace and size of the body.
 type batch []string
 
-// played is SQS as the publishers' programs meet it. It refuses what SQS would, and fails entries by a script.
+// played is SQS as the publishers' programs meet it. It refuses requests as SQS would, and fails entries by a script.
 type played struct {
 	t       *testing.T
 	batches []batch
@@ -81,7 +81,7 @@ func (p *played) answer(entries []string) (failures []string) {
 	return failures
 }
 
-// A request can succeed in part: the rest is sent again, and what SQS refuses for good is told.
+// A request can succeed in part: the rest is sent again, and the caller gets the entries that SQS refuses for good.
 func TestPublishersSendEachEventUntilItIsTaken(t *testing.T) {
 	python, err := tools.Python("../..")
 	if err != nil {

@@ -67,7 +67,7 @@ func TestARandomIncidentByThePageAlone(t *testing.T) {
 	i.isHandled(t)
 }
 
-// begin gives the stack of this folder an incident, whose receivers answer until the test ends.
+// begin gives the stack of this folder an incident. Its receivers answer until the test ends.
 func begin(t *testing.T, bin string, seed uint64) {
 	t.Helper()
 	t.Logf("the incident of seed %d", seed)

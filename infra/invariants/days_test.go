@@ -23,7 +23,7 @@ type ending struct {
 	Within                     time.Duration
 }
 
-// forbid refuses calls whose text begins so, until end is called.
+// forbid refuses calls with one of these names at the beginning of their text, until end is called.
 func (w *world) forbid(names ...string) (end func()) {
 	w.judgeBy(func(c *call) verdict {
 		for _, name := range names {

@@ -115,8 +115,7 @@ func hashOf(all ...string) uint64 {
 	return h.Sum64()
 }
 
-// invoke runs an invocation in its own process. What it asks for before its first call that has to
-// wait, it is told at once.
+// invoke runs an invocation in its own process. Calls before the first one that has to wait are answered at once.
 func (e *explorer) invoke(run func(p *process)) {
 	e.left.Invocations--
 	e.started++

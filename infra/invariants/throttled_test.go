@@ -88,8 +88,9 @@ func TestNothingDiesOfUs(t *testing.T) {
 	t.Logf("%d runs", runs)
 }
 
-// What has provisioned capacity throttles, until scaling has followed a burst, a part of its calls for half an hour and
-// longer (infra/docs/cost.md). That costs deliveries time, and those that fail the places with short waits at most.
+// A table with provisioned capacity throttles a part of its calls after a burst, for half an hour and longer, until
+// scaling has followed (infra/docs/cost.md). Deliveries are late by that. Those that fail lose the places with short
+// waits at most.
 func TestNothingDiesWhileScalingFollows(t *testing.T) {
 	t.Parallel()
 	schedule, long := functions.DefaultRules(1).Schedule, 1 // the first attempt

@@ -32,7 +32,7 @@ const (
 	traceparent = "00-" + traceID + "-00f067aa0ba902b7-01"
 )
 
-// journey is a world with fanout and replay, and what is seen of its deliveries' traces.
+// journey is a world with fanout and replay. It keeps the traces of its deliveries in messages, requests and log.
 type journey struct {
 	*world
 	log    bytes.Buffer
@@ -116,7 +116,7 @@ func (j *journey) replay(t *testing.T) {
 	}
 }
 
-// lines are the log's about deliveries and events, with what tells of a trace.
+// lines are the log's lines about deliveries and events, with the fields of a trace.
 func (j *journey) lines(t *testing.T) (lines []string) {
 	t.Helper()
 	for line := range bytes.Lines(j.log.Bytes()) {

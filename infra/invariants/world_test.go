@@ -189,7 +189,7 @@ func (w *world) message(endpointID string) delivery.Message {
 // retried puts a delivery on RetryQueue that has used so many places.
 func (w *world) retried(endpointID string, used int) { w.resent(w.RetryQueue, endpointID, used, 0) }
 
-// resent puts a delivery on a queue that has used so many places, and whose life began so long ago.
+// resent puts a delivery on a queue. It has used so many places, and its life began so long ago.
 func (w *world) resent(q *model.Queue, endpointID string, used int, ago time.Duration) {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
@@ -210,7 +210,7 @@ func (w *world) due(endpointID string, in time.Duration) {
 	w.wait(endpointID, 0, delivery.Move{Due: time.Now().Add(in)})
 }
 
-// held puts a delivery into Backlog that waits for its endpoint, whose life began so long ago.
+// held puts a delivery into Backlog. It waits for its endpoint, and its life began so long ago.
 func (w *world) held(endpointID string, ago time.Duration) {
 	w.wait(endpointID, ago, delivery.Move{Due: w.rules.Schedule.End(time.Now().Add(-ago)), Held: true})
 }

@@ -89,7 +89,7 @@ func TestInstall_changesOnlyWhereTheCodeIs(t *testing.T) {
 		}
 	}
 	delete(cfn.At(want, "Globals", "Function"), "CodeUri")
-	cfn.At(want, "Outputs", "Product")["Value"] = "Herald 1.2.3" // what herald looks for
+	cfn.At(want, "Outputs", "Product")["Value"] = "Herald 1.2.3" // herald knows a stack by it
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("template (-want +got):\n%s", diff)
 	}

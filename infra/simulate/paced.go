@@ -206,7 +206,7 @@ func (p *Pace) problems(s Scenario) (problems []string) {
 // mostOvertaken is by how much a delivery may be older than one before it: delays are in whole seconds.
 const mostOvertaken = 3 * time.Second
 
-// floods says what is published.
+// floods is the scenario's load in words: events a second, and endpoints.
 func (s Scenario) floods() string {
 	return fmt.Sprintf("%s/s, endpoints: %d", plot.Thousands(int(s.events)), s.hooks)
 }

@@ -77,8 +77,8 @@ func recovery(results []Result) string {
 // drawnPace is how much of the first minutes is drawn second by second.
 const drawnPace = 6 * time.Minute
 
-// paced draws the flood that was played to its end: what is published and sent in each second, and what waits; ""
-// unless that was played.
+// paced draws the flood that was played to its end: the deliveries published, sent and waiting in each second. It
+// returns "" unless that flood was played.
 func paced(results []Result) string {
 	n := slices.IndexFunc(results, func(r Result) bool { return r.Kind == Paced && r.Variant == toItsEnd })
 	if n < 0 {

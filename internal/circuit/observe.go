@@ -120,8 +120,8 @@ func (i Item) count(s Settings, results []Result, now time.Time) Item {
 	return next
 }
 
-// failed is the answer of a failure that was just counted. What the receiver asked for in an earlier failure of the run
-// still holds.
+// failed is the answer of a failure that was just counted. A wait that the receiver asked for in an earlier failure of
+// the run still holds.
 func (i Item) failed(s Settings, r Result, now time.Time) Answer {
 	last := Answer{At: now, Status: r.Status, Reason: r.Reason}
 	if i.Failures > 1 {

@@ -12,7 +12,7 @@ type Facts struct {
 	Limit           int       // deliveries a second; 0: none
 	ChangedAt       time.Time // last change by the owner, secret included, or by an operator
 	ReleasedAt      time.Time // an operator's order to send the backlog; zero: none
-	DiscardedBefore time.Time // deliveries whose life began before are dropped; zero: none
+	DiscardedBefore time.Time // deliveries that began before are dropped; zero: none
 	PausedAt        time.Time // by an operator; zero: it is not
 	ResumedAt       time.Time // end of the last pause
 }
@@ -112,7 +112,7 @@ func (i Item) probeDue(s Settings, f Facts, now time.Time) bool {
 	return changed || !now.Before(i.NextProbe(s).Add(-s.Run/10))
 }
 
-// probeWait is the wait before the probe with this index: Probes first, whose last wait repeats. A
+// probeWait is the wait before the probe with this index: first those of Probes, of which the last repeats. A
 // circuit that opens again in a recovery goes on at the first of Reprobes.
 func (s Settings) probeWait(index int) time.Duration {
 	if index < len(s.Probes) {

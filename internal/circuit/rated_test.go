@@ -58,7 +58,7 @@ func TestItem_Plan_pacesUnderALeaseAlone(t *testing.T) {
 	}
 }
 
-// Of a limit and a recovery the smaller one holds. What waits for its rate alone is no part of a recovery.
+// Of a limit and a recovery the smaller one holds. A delivery that waits for its rate alone is no part of a recovery.
 func TestItem_Quota_isTheSmallerOne(t *testing.T) {
 	recovering := Item{State: Recovering, Since: epoch}
 	grown := recovering.Paced(960, epoch, epoch)

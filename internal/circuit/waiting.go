@@ -24,7 +24,7 @@ const (
 
 // Verdict decides, for a run of release, on an item of Backlog that may be sent to the endpoint of i
 // (endpoint.Gate). Only a recovery takes held items, and items that waited for their schedule when the recovery began.
-// What waits for its rate is sent without one.
+// An item that waits for its rate is sent without one.
 func (i Item) Verdict(f Facts, w Waiting, now time.Time) Verdict {
 	ordered := f.ReleasedAt.After(w.StoredAt)
 	recovers := i.State == Recovering && (w.Held || w.StoredAt.Before(i.Since))

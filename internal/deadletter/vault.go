@@ -101,8 +101,8 @@ func (o Opened) Trace() trace.Context {
 	return trace.ParseXRay(o.History[len(o.History)-1].Trace)
 }
 
-// OpenLast opens what a replay needs of a record: its body and its latest death. Nothing of the record that is bound
-// was changed if both open.
+// OpenLast opens the parts of a record that a replay needs: its body and its latest death. If both open, none of the
+// fields that their seals bind was changed.
 func (v Vault) OpenLast(ctx context.Context, r Record) (Opened, error) {
 	o := v.opener(r)
 	defer o.forget()

@@ -119,8 +119,8 @@ func NewTest(of Ref, eventType, data string) Message {
 	return m
 }
 
-// IsTest reports whether the owner of the endpoint or an operator asked for the delivery, to see what its receiver
-// does. It is attempted once: no receiver needs it, so nothing is retried or kept.
+// IsTest reports whether the owner of the endpoint or an operator asked for the delivery, to see its receiver's
+// answer. It is attempted once: no receiver needs it, so nothing is retried or kept.
 func (r Ref) IsTest() bool { return strings.HasPrefix(r.DeliveryID, testPrefix) }
 
 // Check finds parts of a message that do not belong together: a message that was mixed up or cut off on its way is

@@ -120,7 +120,7 @@ func (p Progress) Fault(s retry.Schedule) Move {
 // Again is the move of a delivery that another receive has to attempt at once: no place is used.
 func (p Progress) Again() Move { return p.wait(p.unattempted(p.Now), false) }
 
-// PutOff is the move of a delivery whose receiver wants no attempt for a while: no place is used.
+// PutOff is the move of a delivery after its receiver asked for no attempt for a while: no place is used.
 func (p Progress) PutOff(s retry.Schedule, wait time.Duration) Move {
 	return p.wait(p.unattempted(earliest(p.Now.Add(wait), s.End(p.Life.StartedAt))), false)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Each attempt has another parent. Without the parameter, without a trace, and where the owner has set the header,
-// Herald adds nothing to what the receiver gets. It never adds tracestate or baggage.
+// Herald adds no header to the request. It never adds tracestate or baggage.
 func TestSender_Attempt_sendsTheTraceWhereItIsForwarded(t *testing.T) {
 	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
 	published := trace.ParseTraceparent("00-" + id + "-00f067aa0ba902b7-01")

@@ -70,7 +70,7 @@ func TestAPIKeys_Spend_countsUpToTheBudgetOfEachMinute(t *testing.T) {
 	spend(seen, 1, minute.Add(59*time.Second), 0, 1)
 	other := spend(key, 1, minute.Add(time.Minute), 1, 1) // a process that has not seen it for long
 	spend(seen, 4, minute.Add(time.Minute), 5, 2)         // one that does not know that the minute has begun
-	spend(other, 1, minute.Add(59*time.Second), 6, 1)     // one whose clock is behind
+	spend(other, 1, minute.Add(59*time.Second), 6, 1)     // one with its clock behind
 	if got := getKey(t, s, key.ID); !got.LastUsedAt.Equal(minute.Add(time.Minute)) {
 		t.Errorf("last used at %v", got.LastUsedAt)
 	}

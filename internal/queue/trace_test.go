@@ -26,13 +26,13 @@ const (
 	lambdas     = "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1;Lineage=1:a87bd80c:0"
 )
 
-// onTheWire is what SQS gets of a call: the trace of the call, and those of its messages by their bodies.
+// onTheWire holds the traces that SQS gets in a call: the call's, and those of its messages by their bodies.
 type onTheWire struct {
 	Call     string
 	Messages map[string]string
 }
 
-// overTheWire sends messages to a server in place of SQS, as a function does, and returns what it gets.
+// overTheWire sends messages to a server in place of SQS, as a function does, and returns the traces that arrive.
 func overTheWire(t *testing.T, events bool, messages ...Outgoing) (got onTheWire) {
 	t.Helper()
 	// As Lambda and aws-lambda-go set them for an invocation.

@@ -21,7 +21,7 @@ var known = Context{
 
 func unsampled() Context { return Context{ID: known.ID, Parent: known.Parent} }
 
-// The rows are those of the W3C's own test suite for traceparent, and what libraries and proxies send.
+// The rows are those of the W3C's own test suite for traceparent, and headers that libraries and proxies send.
 func TestParseTraceparent(t *testing.T) {
 	const valid = "00-" + w3cID + "-" + parent + "-01"
 	for name, row := range map[string]struct {
@@ -139,14 +139,14 @@ func TestContext_writesNothingWithoutATrace(t *testing.T) {
 	}
 }
 
-// What a context writes, in the forms that X-Ray and the recommendation describe.
+// The two forms in which a context is written, as X-Ray and the recommendation describe them.
 var (
 	xrayForm = regexp.MustCompile(`^Root=1-[0-9a-f]{8}-[0-9a-f]{24}(;Parent=[0-9a-f]{16})?;Sampled=[01]$`)
 	w3cForm  = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$`)
 )
 
-// Whatever a publisher sends: what is taken of it is written in the two forms only, reads back as it was, and is the
-// same for any text with the same meaning.
+// Whatever a publisher sends: the context read from it is written in the two forms only, reads back as it was, and is
+// the same for any text with the same meaning.
 func FuzzOf(f *testing.F) {
 	f.Add("00-"+w3cID+"-"+parent+"-01", known.XRay())
 	f.Add("cc-"+w3cID+"-"+parent+"-01-\r\nx: y", "Root=1-4bf92f35-77b34da6a3ce929d0e0e4736")

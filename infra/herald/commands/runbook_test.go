@@ -65,7 +65,7 @@ func TestRunbook_commandsWork(t *testing.T) {
 	}
 }
 
-// playLine plays a command of a page against functions that answer all requests, and returns what it asked.
+// playLine plays a command of a page against functions that answer all requests. It returns them with the requests.
 func playLine(t *testing.T, command string) *fake {
 	t.Helper()
 	const answer = `{"data":[],"next_cursor":null,"ready":1,"complete":true,"job":{"job_id":"job_1"},
@@ -109,7 +109,7 @@ func playReference(t *testing.T, command string, group runbook.Group, made map[s
 	}
 }
 
-// writeFiles writes the files that a command reads whose request holds their content.
+// writeFiles writes the files that a command reads. The request of the page has their content.
 func writeFiles(t *testing.T, request string) {
 	t.Helper()
 	want := object(t, request)

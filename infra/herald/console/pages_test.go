@@ -55,7 +55,7 @@ func TestEndpoint_leadsWithNameStateAndWhatMakesSense(t *testing.T) {
 	}
 }
 
-// Nothing is offered, and nothing said, about what is not there.
+// A page neither mentions nor offers things that are not there.
 func TestPages_sayNothingOfWhatIsNotThere(t *testing.T) {
 	f := said(map[string]string{
 		"endpoint":     `{"tenant_id":"acme","endpoint_id":"webhook_1","health":{"state":"healthy","since":null}}`,

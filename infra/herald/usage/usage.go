@@ -186,7 +186,7 @@ func refuseNotLocal(c *cli.Command) error {
 	return nil
 }
 
-// orUnknown is the action of a group. Without words behind it, it does what the group does alone, if that is anything.
+// orUnknown is the action of a group. A group without a word behind it runs its own action, if it has one.
 func orUnknown(alone cli.ActionFunc) cli.ActionFunc {
 	return func(ctx context.Context, c *cli.Command) error {
 		if alone != nil && !c.Args().Present() {

@@ -31,7 +31,7 @@ func TestThePolicyIsGenerated(t *testing.T) {
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s is not of this template: run go run ./infra/deployer (-generated +committed):\n%s", File, diff)
 	}
-	// What IAM takes as a policy in a role, without white space.
+	// IAM takes that many characters as the policy of a role, and counts no white space.
 	if n := len(strings.Join(strings.Fields(string(got)), "")); n > 10_240 {
 		t.Errorf("%s has %d characters: too many for a role", File, n)
 	}

@@ -54,8 +54,8 @@ var left = map[string][]string{
 // customerKeys are the properties that name a key of the adopter's.
 var customerKeys = []string{"KmsKeyArn", "KmsKeyId", "KmsKeyIdentifier", "KmsMasterKeyId", "KMSMasterKeyId"}
 
-// byName are the services whose resources have the stack's name at the beginning of theirs, and are bound by it: an
-// identity that may change any role of the account may do everything.
+// byName are the services where resources are named after the stack: the policy allows names that begin so, and no
+// others, since an identity that may change any role of the account may do everything.
 var byName = map[string][]string{
 	"iam": {"arn:aws:iam::*:role/herald-*", "arn:aws:iam::*:policy/herald-*"},
 }

@@ -93,6 +93,6 @@ func list(items []jsontext.Value) jsontext.Value {
 
 // quoted is a text as JSON.
 func quoted(text string) jsontext.Value {
-	out, _ := jsontext.AppendQuote(nil, text) // mends what is no UTF-8
+	out, _ := jsontext.AppendQuote(nil, text) // replaces bytes that are no UTF-8
 	return out
 }

@@ -126,7 +126,7 @@ func TestEndpoints_readsEveryFormOfAFile(t *testing.T) {
 	}
 }
 
-// Each object is of the tenant acme and complete, except for what it has here.
+// Each object belongs to the tenant acme. Its row has one fault, and is complete otherwise.
 func TestEndpoints_leavesOutWhatHeraldCannotHave(t *testing.T) {
 	for _, c := range []struct {
 		from         Source

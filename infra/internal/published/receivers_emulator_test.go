@@ -30,7 +30,7 @@ import (
 
 const (
 	secret = "whsec_oYx2+Rk0fJm7Qe4LwT1bVn8sCz5uHd3gPa6iKq9rBtE="
-	older  = "whsec_Jq7vN2mXc9RtLk4WbZs6PyHd0GfUe3oAi8TxQn5CrVw=" // what a rotation has replaced
+	older  = "whsec_Jq7vN2mXc9RtLk4WbZs6PyHd0GfUe3oAi8TxQn5CrVw=" // the secret before a rotation
 	event  = "user.created"
 )
 

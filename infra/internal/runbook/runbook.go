@@ -27,7 +27,7 @@ var (
 	named = regexp.MustCompile("(?:^|\n)`([a-z]+(?::[a-z]+)?)`:\n\n$")
 )
 
-// Groups returns what a page shows, in order. Requests belong to the block of commands before them.
+// Groups returns the commands and requests of a page, in order. Requests belong to the block of commands before them.
 func Groups(page string) []Group {
 	var all []Group
 	end := 0

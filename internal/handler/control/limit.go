@@ -47,7 +47,7 @@ func (h *Handler) limit(ctx context.Context, call *operator.Call, req limitReque
 	return t.answerLimit(resultLimited), nil
 }
 
-// unlimit removes an operator's limit. What waits is looked for, since it may be sent now.
+// unlimit removes an operator's limit. It looks for waiting deliveries, since they may be sent now.
 func (h *Handler) unlimit(ctx context.Context, call *operator.Call, req request) (Answer, error) {
 	if err := operator.Required("endpoint_id", req.EndpointID); err != nil {
 		return Answer{}, err

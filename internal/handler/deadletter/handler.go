@@ -68,8 +68,7 @@ const (
 	outcomeTest         = "test"         // which is not kept
 )
 
-// death is a message to be recorded. The content is what gets sealed; the record is what lists and operators see
-// without opening it.
+// death is a message to be recorded. The content gets sealed; the record shows in lists, without opening the content.
 type death struct {
 	record  deadletter.Record // without its sealed parts
 	content deadletter.Death

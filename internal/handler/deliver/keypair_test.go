@@ -12,8 +12,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/sealing"
 )
 
-// A key pair signs what its row shows, or nothing is sent: a public key that was exchanged, added or taken away in the
-// row opens nothing, and a secret that is sealed for one endpoint signs for no other.
+// An endpoint signs by the key pair that its row shows, or nothing is sent. The seal does not open where the public key
+// in the row was exchanged, added or taken away. A secret that is sealed for one endpoint signs for no other.
 func TestHandler_Process_signsByTheKeyPairThatTheRowShows(t *testing.T) {
 	newer, older := signature.NewSigner("whsec_AAECAwQFBgcICQoLDA0ODw=="), signature.NewSigner("whsec_Dw4NDAsKCQgHBgUE")
 	theirs := signature.NewSigner("whsec_AAECAwQFBgcICQoLDA0ODw==")

@@ -70,7 +70,7 @@ func (h *Handler) notBegun(s candidate, reason delivery.Reason) end {
 	return e.with(p.Again())
 }
 
-// progress is what the schedule needs to know of a delivery (internal/delivery).
+// progress holds the facts of a delivery that the schedule needs (internal/delivery).
 func (h *Handler) progress(t task) delivery.Progress {
 	return delivery.Progress{
 		From: t.from, Place: t.place, Receives: t.receives, Life: t.message.Life, Now: h.Now(), Random: h.Random(),

@@ -226,7 +226,7 @@ func TestHandler_Process_takesASlotAlongToTheSlowLane(t *testing.T) {
 	})
 }
 
-// Only age ends what waits for its rate.
+// Only age ends a delivery that waits for its rate.
 func TestHandler_Process_buriesWhatIsTooOldForItsRate(t *testing.T) {
 	in(t, status(204), func(w *rig) {
 		w.limit(1)

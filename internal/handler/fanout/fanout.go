@@ -64,7 +64,7 @@ type Handler struct {
 }
 
 // reserve is the time kept back before the function's deadline. Answers are written and metrics flushed in it. An event
-// whose sends are not done by then goes back to the queue.
+// with sends that are not done by then goes back to the queue.
 const reserve = 2 * time.Second
 
 // tenantReads bounds the concurrent reads of subscriptions in one batch.

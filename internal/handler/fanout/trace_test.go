@@ -22,7 +22,7 @@ const (
 	idOfGlobex = "5759e988bd862e3fe1be46a994272793"
 )
 
-// traced is an event with what a publisher may have sent of a trace.
+// traced is an event with the two attributes by which a publisher may send a trace.
 func traced(m events.SQSMessage, traceparent, xray string) events.SQSMessage {
 	m.Attributes = map[string]string{}
 	if xray != "" {

@@ -135,8 +135,8 @@ const flappingAttempts = 10
 // recently is the time that circuit.Recent covers.
 const recently = 10 * time.Minute
 
-// untroubled reports whether nothing is wrong with an endpoint in a state. One that waits for its rate gets what its
-// limit lets through.
+// untroubled reports whether nothing is wrong with an endpoint in a state. One that waits for its rate gets as many
+// deliveries as its limit allows.
 func untroubled(state string) bool {
 	return state == operator.StateHealthy || state == operator.StateRated
 }

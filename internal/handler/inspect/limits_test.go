@@ -42,8 +42,8 @@ func TestHandler_endpoint_showsItsLimits(t *testing.T) {
 	}
 }
 
-// An endpoint that waits for its rate is in no trouble: it is listed where a healthy one is, with what waits for it and
-// since when. Where it flaps, too, that is shown.
+// An endpoint that waits for its rate is in no trouble: it is listed where a healthy one is, with the number of
+// its waiting deliveries and the time of the oldest. Where it flaps, too, that is shown.
 func TestHandler_endpoints_thatWaitForTheirRateAreInNoTrouble(t *testing.T) {
 	inAccount(t, func(a *account) {
 		paced := circuit.Pace{Quota: 750, Oldest: failed}

@@ -60,11 +60,11 @@ func endpointOf(i backlog.Item) dynamo.EndpointKey {
 	return dynamo.EndpointKey{TenantID: i.Message.TenantID, EndpointID: i.EndpointID}
 }
 
-// ending is the transfer of one item, by the answer of its endpoint's gate. There is none for an item whose life still
+// ending is the transfer of one item, by the answer of its endpoint's gate. There is none where the item's life still
 // goes on, because it has changed since it was found, and none where endpoint or circuit could not be read.
 func (b burials) ending(i backlog.Item, r dynamo.Reading) (end transfer, ends bool) {
 	asked := endpoint.DeliveryOf(&i.Message, b.schedule)
-	// What has waited for its rate to the end of its life has missed it: a last attempt would exceed the limit.
+	// An item that waited for its rate to the end of its life gets no last attempt: that would exceed the limit.
 	asked.NoSlot = i.Waiting(b.schedule).Rated
 	if r.Err != nil {
 		// Nothing is known of the endpoint. A schedule that is used up ends by itself.

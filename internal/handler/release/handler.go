@@ -1,7 +1,8 @@
 // Package release sends on deliveries from Backlog. Once a minute it sends the deliveries that are due by their
-// schedule, the ones whose endpoint recovers or whose rate allows it, and one delivery to see whether an endpoint
-// answers again; it drops the ones that were discarded or whose endpoint is gone, and buries the ones that have waited
-// for longer than a delivery lives. Package circuit decides; this package reads, stores, sends and deletes.
+// schedule, those of endpoints that recover, and those that an endpoint's rate allows. One delivery probes whether an
+// endpoint answers again. Deliveries that were discarded are dropped, and so are those of deleted endpoints. Those that
+// have waited for longer than a delivery lives are buried. Package circuit decides; this package reads,
+// stores, sends and deletes.
 //
 // It promises:
 //   - An item is deleted only after SQS took its message or its delivery was discarded: a run that fails,

@@ -72,7 +72,7 @@ func TestRun_sendsAtThePaceOfALimit(t *testing.T) {
 	})
 }
 
-// A limit and a trouble at once: the smaller pace holds, and what the limit does not hold back needs a recovery.
+// A limit and a trouble at once: the smaller pace holds, and deliveries held for another cause need a recovery.
 func TestRun_pacesBesideATrouble(t *testing.T) {
 	for name, row := range map[string]struct {
 		state             circuit.State
@@ -159,7 +159,7 @@ func TestRun_sendsNothingWithoutASlot(t *testing.T) {
 	})
 }
 
-// Only age ends what waits for its rate. A limit that is gone leaves a last attempt.
+// Only age ends a delivery that waits for its rate. Once the limit is gone, it gets a last attempt.
 func TestRun_buriesWhatHasWaitedForItsRateForALife(t *testing.T) {
 	old := func(i *backlog.Item) { i.DueAt = time.Now().Add(-time.Second) }
 	for limit, reason := range map[int]delivery.Reason{0: "", 1: delivery.ReasonRateLimited} {
@@ -175,7 +175,7 @@ func TestRun_buriesWhatHasWaitedForItsRateForALife(t *testing.T) {
 	}
 }
 
-// One tenant's limits and floods cost it its own share of a run: another's recovery gets what it wants.
+// A tenant's limits and floods take its own share of a run only: another tenant's recovery is sent in full.
 func TestRun_leavesOthersTheirShareBesidePaces(t *testing.T) {
 	inAccount(t, func(a *account) {
 		for n := range 50 {

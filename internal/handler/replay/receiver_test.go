@@ -8,7 +8,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// A replay is refused by what its owner has said, in one order with all other functions. A replay waits for an
+// The orders of an endpoint's owner refuse a replay, in the same order as in all other functions. A replay waits for an
 // operator's pause, and an order to discard is about lives that began before it.
 func TestReadReceiver_refusesByTheAnswerOfTheGate(t *testing.T) {
 	narrowed, marked := []string{"user.created"}, endpoint.Marks{PausedAt: time.Now(), DiscardedBefore: time.Now()}

@@ -136,8 +136,8 @@ func (s starter) start(ctx context.Context, call *operator.Call, req startReques
 	return survey, nil
 }
 
-// create stores a job, which runs from now: what looks at rejected events is refused only from here on, and not while
-// the selection is counted.
+// create stores a job, which runs from now. Requests that look at rejected events are refused from here on, and not
+// yet while the selection is counted.
 func (s starter) create(ctx context.Context, j job.Job) (stored job.Job, created bool, err error) {
 	finish, cancel := finishing(ctx)
 	defer cancel()

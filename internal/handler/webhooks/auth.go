@@ -8,8 +8,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/problem"
 )
 
-// authenticate finds out whose request it is, and counts it. Missing, malformed, unknown and revoked keys
-// look the same from outside. A wrong secret spends nothing of the key whose id it names.
+// authenticate finds the tenant of a request by its key, and counts the request. Missing, malformed, unknown and
+// revoked keys look the same from outside. A wrong secret spends nothing of the key with that id.
 func (h *Handler) authenticate(ctx context.Context, c *call) error {
 	text := bearer(c.in.Headers["authorization"])
 	id, ok := apikey.ParseID(text)
@@ -26,7 +26,7 @@ func (h *Handler) authenticate(ctx context.Context, c *call) error {
 		return problem.New(problem.CodeUnauthenticated)
 	}
 	key, spent := known, false
-	// A key whose last known use leaves nothing is refused without a write: use only grows within a minute.
+	// A key is refused without a write if its last known use leaves nothing: use only grows within a minute.
 	if known.Affords(c.units(), h.Budget, c.now) {
 		key, spent, err = h.Keys.Spend(ctx, known, c.units(), h.Budget, c.now)
 		if err != nil {

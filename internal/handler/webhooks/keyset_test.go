@@ -55,7 +55,7 @@ func (v view) keyID(t testing.TB) string {
 	return key.ID
 }
 
-// What an endpoint shows, what its key set has and what is sealed for deliver are one key, and the seal is one call.
+// An endpoint shows one key; its key set has the same, and the seal for deliver, too. KMS is called once for the seal.
 func TestHandler_create_sealsTheKeyPairWithTheSecret(t *testing.T) {
 	w, key := withKeys(t)
 	made := w.create(key)
@@ -221,7 +221,7 @@ func TestHandler_keySet_readsOnceAMinute(t *testing.T) {
 		}
 		w.now = w.now.Add(6 * time.Second)
 	}
-	if got := w.reads - reads; got != 4 || w.writes != writes { // one, and three of what is not there
+	if got := w.reads - reads; got != 4 || w.writes != writes { // one, and three for rows that are not there
 		t.Errorf("%d reads, %d writes", got, w.writes-writes)
 	}
 	w.now = w.now.Add(time.Minute)
