@@ -54,8 +54,10 @@ func Time(limit, slots int) time.Duration {
 // Slot is the n-th slot taken, from 0.
 func (t Taken) Slot(limit, n int) time.Time { return t.First.Add(Time(limit, n)) }
 
-// Free is the number of slots that may be taken now, of those wanted, where all are taken until then.
+// Free is the number of slots that may be taken now, of those wanted, where all are taken until then. Clocks are finer
+// than the microseconds that are stored: what a part of one would leave could not be stored.
 func (a Ask) Free(until, now time.Time) int {
+	now = now.Truncate(time.Microsecond)
 	room := now.Add(a.Ahead).Sub(later(until, now))
 	if room <= 0 {
 		return 0

@@ -15,11 +15,15 @@ type ratesLike struct {
 	storetest.Rates
 	m                                  *Model
 	all, believes, shares, free, lists bool
+	refuses                            bool
 }
 
 func (r ratesLike) Take(
 	ctx context.Context, key dynamo.EndpointKey, a rate.Ask, now time.Time,
 ) (rate.Taken, error) {
+	if r.refuses && now.Nanosecond()%1000 > 0 {
+		return rate.Taken{}, errAWS
+	}
 	before := r.m.Rates[RateKey{key.EndpointID, a.Late}]
 	switch {
 	case r.believes && !a.Seen.IsZero():
@@ -53,6 +57,7 @@ var rateMutants = map[string]mutant{
 	"slots of one moment add up":                                          behind(takeSlots, untaken),
 	"as many slots are taken as there are, whatever the limit was before": likeRates(ratesLike{all: true}),
 	"what the asker has seen decides nothing":                             likeRates(ratesLike{believes: true}),
+	"clocks are finer than the moments that are stored":                   likeRates(ratesLike{refuses: true}),
 	"endpoints share no slots, and neither do the late ones of one":       likeRates(ratesLike{shares: true}),
 	"a lost answer gives no slot twice":                                   likeRates(ratesLike{free: true}),
 	"slots are no trouble":                                                likeRates(ratesLike{lists: true}),

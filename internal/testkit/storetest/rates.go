@@ -92,6 +92,19 @@ var ratePromises = []Promise{
 			until = want.Until
 		}
 	}},
+	{"clocks are finer than the moments that are stored", func(t testing.TB, b Backend) {
+		// What is left is a slot's time, short of a part of a microsecond that the clock adds.
+		for _, limit := range []int{3, 7, 299, 300} {
+			endpointID := fmt.Sprint("webhook_", limit)
+			first := take(t, b, endpointID, rate.Ask{Limit: limit, Want: limit - 1, Ahead: rate.Burst}, at)
+			left := rate.Time(limit, 1) - time.Nanosecond
+			now := first.Until.Add(left - rate.Burst)
+			a := rate.Ask{Limit: limit, Want: 2, Ahead: rate.Burst, Seen: first.Until}
+			if diff := cmp.Diff(asked(a, first.Until, now), take(t, b, endpointID, a, now)); diff != "" {
+				t.Errorf("limit %d (-want +got)\n%s", limit, diff)
+			}
+		}
+	}},
 	{"endpoints share no slots, and neither do the late ones of one", func(t testing.TB, b Backend) {
 		a := rate.Ask{Limit: 10, Want: 10, Ahead: rate.Burst}
 		late := a
