@@ -42,7 +42,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident practise test unit e2e lint sizes mutants invariants fuzz vulns build package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries tools clean
+.PHONY: help run stack incident practise test unit e2e lint sizes mutants invariants fuzz vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -153,6 +153,12 @@ build: native .venv/installed ## run sam build (arm64) and make the native build
 	@$(DEPLOYED) -o /dev/null ./functions/... # once, for nine builds at once
 	$(SAM) build
 	@$(call check_sizes,.aws-sam/build/*/bootstrap)
+
+SETTINGS ?= infra/site/settings.yaml
+site: $(OVERLAY) ## write the pages for tenants' developers into .local/site; SETTINGS=file has your name and colours
+	@go run $(addprefix -overlay ,$(OVERLAY)) ./infra/site -settings "$(SETTINGS)" \
+		-openapi $(if $(CATALOGUE),.local/catalogue/openapi.yaml,infra/openapi.yaml)
+	@echo "the site is in .local/site"
 
 PLATFORMS := linux_amd64 linux_arm64 darwin_amd64 darwin_arm64 windows_amd64 windows_arm64
 package: VERSION = $(shell cat infra/pack/VERSION)

@@ -1,0 +1,53 @@
+package pages
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"gopkg.in/yaml.v3"
+)
+
+// events adds the list of event types, and a page for each.
+func (w *site) events() {
+	var list strings.Builder
+	fmt.Fprintf(&list, "# Event types\n\nAn endpoint subscribes to types by their names, or by patterns such as "+
+		"`user.*`. The body of a delivery is `{\"type\": …, \"data\": …}`.\n\n| type | when | fields |\n|---|---|---|\n")
+	for _, t := range w.Types {
+		fields := ""
+		if names := properties(t.Schema, t.Example); len(names) > 0 {
+			fields = escaped(strings.Join(names, ", "))
+		}
+		fmt.Fprintf(&list, "| [%s](event-%s.md) | %s | %s |\n", escaped(t.Name), t.Name, escaped(t.Description), fields)
+	}
+	w.add("events", list.String())
+	for _, t := range w.Types {
+		w.addSub("event-"+t.Name, fmt.Sprintf("# %s\n\n%s.\n\n## Sample\n\nA body, its `data` indented here. Deliveries "+
+			"have it as it was published.\n\n%s\n## Schema of data\n\nJSON Schema 2020-12.\n\n%s\nAll [event types]"+
+			"(events.md).\n", escaped(t.Name), strings.TrimSuffix(escaped(t.Description), "\\."),
+			fence("json", indented(`{"type":"`+t.Name+`","data":`+t.Example+`}`)), fence("json", indented(t.Schema))))
+	}
+}
+
+// indented is JSON to read. The catalogue's is well formed.
+func indented(text string) string {
+	v := jsontext.Value(text)
+	if err := v.Indent(jsontext.WithIndent("  ")); err != nil {
+		return text
+	}
+	return string(v)
+}
+
+// properties are the names of the data's fields, in the schema's order, then those of the example alone.
+func properties(schema, example string) (names []string) {
+	seen := map[string]bool{}
+	for _, at := range []*yaml.Node{member(parsed(schema), "properties"), parsed(example)} {
+		for _, p := range members(at) {
+			if !seen[p.name] {
+				names = append(names, p.name)
+			}
+			seen[p.name] = true
+		}
+	}
+	return names
+}

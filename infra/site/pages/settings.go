@@ -1,0 +1,109 @@
+package pages
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+)
+
+// Settings are what an adopter chooses. The zero value of each field but Name is allowed.
+type Settings struct {
+	Name       string              `yaml:"name"`
+	Support    string              `yaml:"support"` // https: or mailto:
+	API        string              `yaml:"api_url"`
+	Site       string              `yaml:"site_url"`
+	Logo       string              `yaml:"logo"` // a path from the settings' folder
+	Accent     string              `yaml:"accent"`
+	AccentDark string              `yaml:"accent_dark"`
+	Addresses  []string            `yaml:"source_addresses"`
+	Companions delivery.Companions `yaml:"companion_headers"`
+	PublicKeys bool                `yaml:"public_keys"`
+	Traces     bool                `yaml:"forward_trace"`
+
+	logo []byte
+}
+
+// Read reads settings, with all faults in one error.
+func Read(path string) (Settings, error) {
+	text, err := os.ReadFile(path) //nolint:gosec // the caller's
+	if err != nil {
+		return Settings{}, fmt.Errorf("reading settings: %w", err)
+	}
+	var s Settings
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&s); err != nil {
+		return Settings{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if s.Companions == "" {
+		s.Companions = delivery.CompanionsWebhook
+	}
+	var unread error
+	if s.Logo != "" {
+		s.logo, unread = os.ReadFile(filepath.Join(filepath.Dir(path), s.Logo))
+		s.Logo = "logo" + strings.ToLower(filepath.Ext(s.Logo))
+	}
+	if err := errors.Join(unread, s.check()); err != nil {
+		return Settings{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+var color = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
+
+func (s Settings) check() error {
+	faults := []error{
+		address("support", s.Support, "https", "mailto"), address("api_url", s.API, "https"),
+		address("site_url", s.Site, "https"),
+	}
+	if strings.TrimSpace(s.Name) == "" || strings.ContainsFunc(s.Name, unicode.IsControl) {
+		faults = append(faults, errors.New("name must be a text of one line"))
+	}
+	for field, value := range map[string]string{"accent": s.Accent, "accent_dark": s.AccentDark} {
+		if value != "" && !color.MatchString(value) {
+			faults = append(faults, fmt.Errorf("%s must be as #1a2b3c", field))
+		}
+	}
+	if s.Logo != "" && !slices.Contains([]string{".svg", ".png", ".jpg", ".webp"}, filepath.Ext(s.Logo)) {
+		faults = append(faults, errors.New("logo must be a .svg, .png, .jpg or .webp"))
+	}
+	return errors.Join(append(faults, s.checkSending())...)
+}
+
+// checkSending refuses what no stack sends.
+func (s Settings) checkSending() error {
+	var faults []error
+	for _, prefix := range s.Addresses {
+		if _, err := netip.ParsePrefix(prefix); err != nil {
+			faults = append(faults, fmt.Errorf("source_addresses: %q must be as 192.0.2.10/32", prefix))
+		}
+	}
+	if err := s.Companions.Validate(); err != nil {
+		faults = append(faults, fmt.Errorf("companion_headers %w", err))
+	}
+	if s.PublicKeys && s.Companions == delivery.CompanionsNone {
+		faults = append(faults, errors.New("public_keys need companion_headers"))
+	}
+	return errors.Join(faults...)
+}
+
+// address refuses what a link must not be, such as javascript:.
+func address(field, value string, schemes ...string) error {
+	u, err := url.Parse(value)
+	if value != "" && (err != nil || !slices.Contains(schemes, u.Scheme) || u.Host == "" && u.Opaque == "") {
+		return fmt.Errorf("%s must be an address of %s", field, strings.Join(schemes, " or "))
+	}
+	return nil
+}

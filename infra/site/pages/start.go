@@ -1,0 +1,51 @@
+package pages
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+// api is the address of the API, as text of a command.
+func (w *site) apiURL() string {
+	return strings.TrimSuffix(cmp.Or(w.API, "https://api.example.com"), "/")
+}
+
+// start is the first page.
+func (w *site) start() string {
+	name := escaped(w.Name)
+	help := "Ask the one who runs " + name
+	if w.Support != "" {
+		help = fmt.Sprintf("[Ask %s](<%s>)", name, strings.NewReplacer("<", "%3C", ">", "%3E").Replace(w.Support))
+	}
+	return fmt.Sprintf("# Webhooks of %s\n\n%s sends an HTTPS `POST` to your endpoint for each [event](events.md) that "+
+		"it subscribes to. To get the first one:\n\n"+
+		"1. %s for an API key.\n"+
+		"2. Create an endpoint. Keep `signing_secret` of the answer: it is shown this once.\n\n%s\n"+
+		"3. [Verify](verifying.md) what arrives there, and answer 2xx when its work is done. The [rules](receiving.md) are "+
+		"one page.\n4. Have a test sent, with the `id` of the first answer:\n\n%s\n"+
+		"If it does not verify, [this page](troubleshooting.md) finds out why. [The contract](contract.md) says what is "+
+		"retried and when, [outages](outages.md) what happens while you are down, and the [API](api.md) has every route.\n",
+		name, name, help,
+		fence("sh", `curl -sS `+w.apiURL()+`/v1/webhooks -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \
+  -d '{"url":"https://example.com/webhooks","events":["user.*"]}'`),
+		fence("sh", `curl -sS -X POST `+w.apiURL()+`/v1/webhooks/$ID/test -H "Authorization: Bearer $KEY"`))
+}
+
+// addresses adds the page for those who have a firewall.
+func (w *site) addresses() {
+	var b strings.Builder
+	b.WriteString("# Source addresses\n\n")
+	if len(w.Addresses) == 0 {
+		b.WriteString("Deliveries may come from any address.")
+	} else {
+		b.WriteString("Deliveries come from these addresses:\n\n")
+		for _, a := range w.Addresses {
+			fmt.Fprintf(&b, "- `%s`\n", a)
+		}
+	}
+	b.WriteString("\n\nThe current ones are in the answer of this request. It needs no API key, and its answer may be " +
+		"kept for an hour. Others may have these addresses too, so [verify](verifying.md) in any case.\n\n")
+	b.WriteString(fence("sh", "curl -sS "+w.apiURL()+"/v1/source-addresses"))
+	w.add("addresses", b.String())
+}
