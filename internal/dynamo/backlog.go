@@ -16,8 +16,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/trace"
 )
 
-// Backlog keeps the deliveries with long waits. A stored item stays until Delete is called with its key. No other write
-// removes or replaces an item, and no item expires.
+// Backlog keeps the deliveries with long waits. A stored item stays until Delete is called with it. A put under its key
+// replaces it, and no item expires.
 type Backlog struct{ table }
 
 // NewBacklog returns the store on a table.
@@ -46,10 +46,20 @@ func (b *Backlog) Put(ctx context.Context, items []backlog.Item) []error {
 	})
 }
 
-// Delete removes the items with the keys. It returns one error per key. A missing item is no error.
-func (b *Backlog) Delete(ctx context.Context, keys []backlog.Key) []error {
-	return parallel.Each(len(keys), deletesAtOnce, func(n int) error {
-		_, err := b.deleteItem(ctx, backlogKey(keys[n]), condition{})
+// ErrPutAgain means that an item was put again since it was read.
+var ErrPutAgain = errors.New("put again")
+
+// Delete removes items as they were read. It returns one error per item. A missing item is no error. One that was put
+// again since stays, with ErrPutAgain: it may carry a delivery that is nowhere else. DynamoDB may carry a deletion out
+// after its caller has given up, so that only the condition tells the two apart.
+func (b *Backlog) Delete(ctx context.Context, items []backlog.Item) []error {
+	return parallel.Each(len(items), deletesAtOnce, func(n int) error {
+		deleted, err := b.deleteItem(ctx, backlogKey(items[n].Key), condition{
+			holds: "stored_at = :read", values: given{":read": items[n].StoredAt},
+		})
+		if err == nil && !deleted {
+			err = b.wrap(ErrPutAgain)
+		}
 		return err
 	})
 }

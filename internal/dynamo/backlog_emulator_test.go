@@ -108,7 +108,7 @@ func TestBacklog_Delete_namesExactlyTheItems(t *testing.T) {
 	r := newRig(t)
 	s, faults := r.backlog, r.faults
 	items := putWaiting(t, s, 40)
-	gone := append(keysOf(items[:31]), items[0].Key, waiting(77).Key) // deleted twice, and never there
+	gone := append(slices.Clone(items[:31]), items[0], waiting(77)) // deleted twice, and never there
 	faults.Add(testkit.Rule{
 		Action: "DeleteItem",
 		When:   func(c testkit.Call) bool { return bytes.Contains(c.Body, []byte(items[30].Position)) },

@@ -144,15 +144,15 @@ type table struct {
 }
 
 // Delete deletes the items that their partitions let go.
-func (t table) Delete(ctx context.Context, keys []backlog.Key) []error {
-	errs := make([]error, len(keys))
-	var taken []backlog.Key
-	for n, k := range keys {
-		if t.a.of("Delete", k) {
+func (t table) Delete(ctx context.Context, items []backlog.Item) []error {
+	errs := make([]error, len(items))
+	var taken []backlog.Item
+	for n, i := range items {
+		if t.a.of("Delete", i.Key) {
 			errs[n] = errThrottled
 			continue
 		}
-		taken = append(taken, k)
+		taken = append(taken, i)
 	}
 	if len(taken) == 0 {
 		t.a.wait(ctx)

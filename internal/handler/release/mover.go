@@ -2,19 +2,21 @@ package release
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
 )
 
 // Changes changes single items of Backlog (dynamo.Backlog).
 type Changes interface {
-	Delete(ctx context.Context, keys []backlog.Key) []error
+	Delete(ctx context.Context, items []backlog.Item) []error
 	PutBack(ctx context.Context, item backlog.Item) (found bool, err error)
 }
 
@@ -163,17 +165,22 @@ func (m *mover) record(ctx context.Context, drops []transfer) counts {
 }
 
 // delete removes the items of transfers that a queue took, or that are dropped. An item that stays is sent again by the
-// next run, and its partition is left alone until then.
+// next run, and its partition is left alone until then. One that was put again since it was read stays, too. That is no
+// fault.
 func (m *mover) delete(ctx context.Context, taken []transfer) (deleted int, did counts) {
 	if len(taken) == 0 {
 		return 0, counts{}
 	}
 	keys := make([]backlog.Key, len(taken))
+	items := make([]backlog.Item, len(taken))
 	for n, t := range taken {
 		keys[n] = t.item.Key
+		items[n] = t.item
 	}
-	errs := m.changes.Delete(ctx, keys)
-	return m.changed(keys, errs), failed("deleting", errs...)
+	errs := m.changes.Delete(ctx, items)
+	deleted = m.changed(keys, errs)
+	faults := slices.DeleteFunc(errs, func(err error) bool { return errors.Is(err, dynamo.ErrPutAgain) })
+	return deleted, failed("deleting", faults...)
 }
 
 // putBack has items wait for their schedule, and no longer for their endpoint.

@@ -144,7 +144,7 @@ func TestRun_goesOnBehindWhatCannotBeDeleted(t *testing.T) {
 				if i := a.held(hook, 1)[0]; i.Shard == 3 {
 					old++
 				} else {
-					a.Backlog.Delete(i.Key, time.Now())
+					_ = a.Backlog.Delete(i, time.Now())
 				}
 			}
 			a.held(hook, 100)

@@ -77,11 +77,15 @@ func kept(l delivery.Life) delivery.Life {
 	return l
 }
 
-// Delete removes an item, if it is there.
-func (b *Backlog) Delete(k backlog.Key, now time.Time) {
+// Delete removes an item as it was read, if it is there.
+func (b *Backlog) Delete(i backlog.Item, now time.Time) error {
+	k := i.Key
 	was, found := b.Items[k]
-	if !found {
-		return
+	switch {
+	case !found:
+		return nil
+	case !was.StoredAt.Equal(i.StoredAt):
+		return dynamo.ErrPutAgain
 	}
 	delete(b.Items, k)
 	p := partition{k.EndpointID, k.Shard}
@@ -89,6 +93,7 @@ func (b *Backlog) Delete(k backlog.Key, now time.Time) {
 		b.shards[p] = slices.Delete(b.shards[p], at, at+1)
 	}
 	b.tell(change{rowOf(was), true, now.Add(b.Lag)})
+	return nil
 }
 
 // PutBack gives an item its due time and makes it wait for it, if it is there.

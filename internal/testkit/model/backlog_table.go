@@ -29,14 +29,21 @@ func (b BacklogTable) Put(ctx context.Context, items []backlog.Item) []error {
 	})
 }
 
-// Delete deletes items, each with an error.
-func (b BacklogTable) Delete(ctx context.Context, keys []backlog.Key) []error {
-	if len(keys) == 0 {
+// Delete deletes items as they were read, each with an error.
+func (b BacklogTable) Delete(ctx context.Context, items []backlog.Item) []error {
+	if len(items) == 0 {
 		return nil
 	}
-	return b.many(ctx, "Delete Backlog", keys[0].Position, len(keys), func(i int) {
-		b.model.Backlog.Delete(keys[i], time.Now())
+	refusals := make([]error, len(items))
+	errs := b.many(ctx, "Delete Backlog", items[0].Position, len(items), func(i int) {
+		refusals[i] = b.model.Backlog.Delete(items[i], time.Now())
 	})
+	for i := range errs {
+		if errs[i] == nil { // a caller that gave up sees nothing of a late refusal
+			errs[i] = refusals[i]
+		}
+	}
+	return errs
 }
 
 // PutBack makes an item wait for its DueAt, if it is there.

@@ -87,7 +87,9 @@ func TestBacklog_Due_hearsLater(t *testing.T) {
 		got := []int{found()}
 		time.Sleep(b.Lag)
 		got = append(got, found())
-		b.Delete(i.Key, time.Now())
+		if err := b.Delete(i, time.Now()); err != nil {
+			t.Error(err)
+		}
 		got = append(got, found())
 		time.Sleep(b.Lag)
 		got = append(got, found())

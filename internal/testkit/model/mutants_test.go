@@ -285,7 +285,7 @@ type backlogLike struct {
 	storetest.Backlog
 	m *Model
 
-	finer, twice, drops, makes, unsorted, hides, uncounted, fromStart, putsTwice bool
+	finer, twice, drops, makes, unsorted, hides, uncounted, fromStart, putsTwice, careless bool
 }
 
 func (b backlogLike) Put(ctx context.Context, items []backlog.Item) []error {
@@ -302,11 +302,16 @@ func (b backlogLike) Put(ctx context.Context, items []backlog.Item) []error {
 	return errs
 }
 
-func (b backlogLike) Delete(ctx context.Context, keys []backlog.Key) []error {
+func (b backlogLike) Delete(ctx context.Context, items []backlog.Item) []error {
 	if b.drops {
-		return append(b.Backlog.Delete(ctx, keys[2:]), nil, nil)
+		return append(b.Backlog.Delete(ctx, items[2:]), nil, nil)
 	}
-	return b.Backlog.Delete(ctx, keys)
+	if b.careless {
+		for n := range items {
+			items[n].StoredAt = b.m.Backlog.Items[items[n].Key].StoredAt
+		}
+	}
+	return b.Backlog.Delete(ctx, items)
 }
 
 func (b backlogLike) PutBack(ctx context.Context, item backlog.Item) (bool, error) {
@@ -374,6 +379,7 @@ var backlogMutants = map[string]mutant{
 	"a shard is read behind a position":                                  likeBacklog(backlogLike{fromStart: true}),
 	"a put that is repeated makes no second item":                        likeBacklog(backlogLike{putsTwice: true}),
 	"exactly the named items are deleted, and what is gone is no error":  likeBacklog(backlogLike{drops: true}),
+	"an item that was put again since it was read stays":                 likeBacklog(backlogLike{careless: true}),
 	"an item is put back for its schedule, and none is made":             likeBacklog(backlogLike{makes: true}),
 	"what is due is listed in order, by pages":                           likeBacklog(backlogLike{unsorted: true}),
 	"items of a later release are named and left alone":                  likeBacklog(backlogLike{hides: true}),

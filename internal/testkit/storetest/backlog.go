@@ -20,7 +20,7 @@ import (
 // Backlog is the store of deliveries that wait for long.
 type Backlog interface {
 	Put(ctx context.Context, items []backlog.Item) []error
-	Delete(ctx context.Context, keys []backlog.Key) []error
+	Delete(ctx context.Context, items []backlog.Item) []error
 	PutBack(ctx context.Context, item backlog.Item) (found bool, err error)
 	ReadShard(ctx context.Context, endpointID string, shard int, after string, limit int) (dynamo.Page, error)
 	Due(
@@ -147,9 +147,26 @@ var backlogPromises = []Promise{
 	}},
 	{"exactly the named items are deleted, and what is gone is no error", func(t testing.TB, b Backend) {
 		items := putWaiting(t, b, 40)
-		gone := append(keysOf(items[:31]), items[0].Key, Waiting(77).Key) // deleted twice, and never there
+		gone := append(slices.Clone(items[:31]), items[0], Waiting(77)) // deleted twice, and never there
 		again(t, b, func() error { return errors.Join(b.Backlog.Delete(t.Context(), gone)...) })
 		wantWaiting(t, b, "left", 100, items[31:])
+	}},
+	{"an item that was put again since it was read stays", func(t testing.TB, b Backend) {
+		read := putWaiting(t, b, 3)
+		since := read[1]
+		since.StoredAt = since.StoredAt.Add(time.Millisecond)
+		put(t, b, since)
+		errs := b.Backlog.Delete(t.Context(), slices.Clone(read))
+		if errs[0] != nil || !errors.Is(errs[1], dynamo.ErrPutAgain) || errs[2] != nil {
+			t.Errorf("deleted as they were read: %v", errs)
+		}
+		wantWaiting(t, b, "deleted as they were read", 10, []backlog.Item{since})
+		found, err := b.Backlog.PutBack(t.Context(), since.PutBack())
+		if err != nil || !found {
+			t.Errorf("put back: %v, %v", found, err)
+		}
+		again(t, b, func() error { return errors.Join(b.Backlog.Delete(t.Context(), []backlog.Item{since})...) })
+		wantWaiting(t, b, "put back and deleted", 10, nil)
 	}},
 	{"an item is put back for its schedule, and none is made", func(t testing.TB, b Backend) {
 		items := putWaiting(t, b, 2)
