@@ -18,8 +18,15 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	on := &terminal.Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Now: time.Now}
+	on := &terminal.Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Now: time.Now, Asks: isTerminal(os.Stdin)}
 	code := commands.Run(ctx, os.Args, on, stack.Connect)
 	stop()
 	os.Exit(code)
+}
+
+// isTerminal reports whether a file is a device, as a terminal is. The other device that is common, /dev/null, is a
+// terminal that has ended.
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -71,7 +71,7 @@ func refuseBoth(line *cli.Command, selected answers.Row) error {
 
 // byID acts on ids, and says which of them were not done.
 func (b bulk) byID(ctx context.Context, c call, ids []string) error {
-	if err := c.Confirm(fmt.Sprintf(b.question, len(ids))); err != nil {
+	if err := c.confirm(fmt.Sprintf(b.question, len(ids))); err != nil {
 		return err
 	}
 	answer, err := c.stack.Ask(ctx, b.through(), b.action, answers.Row{b.id + "s": ids, "confirm": b.confirm})
@@ -123,7 +123,7 @@ func (b bulk) start(ctx context.Context, c call) error {
 	case idle:
 		return exit.With(exit.Failed, "nothing of it can be done")
 	}
-	if err := c.Confirm(fmt.Sprintf(b.question, ready)); err != nil {
+	if err := c.confirm(fmt.Sprintf(b.question, ready)); err != nil {
 		return err
 	}
 	job["dry_run"], job["confirm"] = false, b.confirm

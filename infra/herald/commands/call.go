@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -31,6 +32,31 @@ type call struct {
 
 // dryRun reports whether the plan alone is wanted.
 func (c call) dryRun() bool { return c.line.Bool("dry-run") }
+
+// confirm asks before an act, alike for every command: in which stack, and what.
+func (c call) confirm(question string) error {
+	return c.Confirm(fmt.Sprintf("%s in %s: %s", c.stack.Name, c.stack.Region(), question))
+}
+
+// confirmed is an action that asks first.
+func (s setup) confirmed(question func(call) string, do func(context.Context, call) error) cli.ActionFunc {
+	return s.on(func(ctx context.Context, c call) error {
+		if err := c.confirm(question(c)); err != nil {
+			return err
+		}
+		return do(ctx, c)
+	})
+}
+
+// about is a question about a field of the request.
+func about(question, field string) func(call) string {
+	return func(c call) string { return fmt.Sprintf(question, answers.Safe(answers.Text(c.fields, field))) }
+}
+
+// asked is an action that shows a function's answer, after a question.
+func (s setup) asked(question func(call) string, function, action string) cli.ActionFunc {
+	return s.confirmed(question, func(ctx context.Context, c call) error { return c.answer(ctx, function, action, c.fields) })
+}
 
 // answer asks an operator function for one object, and shows it.
 func (c call) answer(ctx context.Context, function, action string, fields answers.Row) error {

@@ -41,9 +41,10 @@ func (s setup) actOnTenant() cli.ActionFunc {
 	})
 }
 
-// questions of the acts that need an answer.
+// questions before the acts.
 var questions = map[string]string{
 	"pause":   "Send nothing to %s",
+	"resume":  "Go on with deliveries to %s, those that are held at first",
 	"limit":   "Limit the deliveries a second for %s",
 	"unlimit": "Remove the operators' limit of %s",
 	"release": "Send %s everything that waits, at once",
@@ -71,14 +72,12 @@ func control(ctx context.Context, c call, places []answers.Row) error {
 		c.Say("would %s: %s", action, all)
 		return nil
 	}
-	if question := questions[action]; question != "" {
-		question = fmt.Sprintf(question, all)
-		if rate := c.fields["rate_limit"]; rate != nil {
-			question += fmt.Sprintf(" to %v", rate)
-		}
-		if err := c.Confirm(question); err != nil {
-			return err
-		}
+	question := fmt.Sprintf(questions[action], all)
+	if rate := c.fields["rate_limit"]; rate != nil {
+		question += fmt.Sprintf(" to %v", rate)
+	}
+	if err := c.confirm(question); err != nil {
+		return err
 	}
 	return controlEach(ctx, c, action, targets)
 }

@@ -56,8 +56,8 @@ func eraseTenant(ctx context.Context, c call) error {
 // confirmErasure shows the counts, and has the tenant's id typed. An erasure that goes on from a place was
 // counted before.
 func confirmErasure(ctx context.Context, c call, tenant string) error {
-	if c.Yes || c.NoInput {
-		return c.Confirm("Erase the tenant " + answers.Safe(tenant))
+	if !c.CanAsk() {
+		return c.confirm("Erase the tenant " + answers.Safe(tenant))
 	}
 	if answers.Text(c.fields, "cursor") == "" {
 		would, err := eraseAll(ctx, c, answers.Row{"tenant_id": tenant, "dry_run": true})

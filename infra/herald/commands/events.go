@@ -32,7 +32,7 @@ func sendEvent(ctx context.Context, c call) error {
 		c.Print(body)
 		return nil
 	}
-	if err := c.Confirm("Send this event to " + c.stack.Name + ", whose endpoints will get it"); err != nil {
+	if err := c.confirm("Send this event to its endpoints"); err != nil {
 		return err
 	}
 	out, err := sqs.NewFromConfig(c.stack.AWS).SendMessage(ctx, &sqs.SendMessageInput{

@@ -63,7 +63,7 @@ func clock() time.Time { return now }
 func (f *fake) play(t *testing.T, input string, args ...string) (code int, out, words string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	on := &terminal.Terminal{In: strings.NewReader(input), Out: &stdout, Err: &stderr, Now: clock}
+	on := &terminal.Terminal{In: strings.NewReader(input), Out: &stdout, Err: &stderr, Now: clock, Asks: true}
 	code = f.run(t.Context(), on, args...)
 	return code, stdout.String(), stderr.String()
 }

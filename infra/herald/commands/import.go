@@ -126,7 +126,7 @@ func moveIn(ctx context.Context, c call, lines []importLine) error {
 		printLines(c.Screen, lines)
 		return nil
 	}
-	if err := c.Confirm(fmt.Sprintf("Create %d endpoints in %s", len(fresh), c.stack.Name)); err != nil {
+	if err := c.confirm(fmt.Sprintf("Create %d endpoints", len(fresh))); err != nil {
 		return err
 	}
 	fresh, broken := importAll(ctx, c.stack, fresh, false)

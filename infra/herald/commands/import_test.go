@@ -61,7 +61,7 @@ func TestImport_createsNothing(t *testing.T) {
 		"an internal fault":            {[]string{"-y"}, data("would_create", "failed"), exit.Failed, "failed"},
 		"a dry run":                    {[]string{"--dry-run"}, data("would_create", "exists"), exit.Done, "1 to create"},
 		"nothing to do":                {nil, data("exists", "exists"), exit.Done, "0 to create"},
-		"no answer to the question":    {nil, data("would_create", "exists"), exit.Failed, "Create 1 endpoints in"},
+		"no answer to the question":    {nil, data("would_create", "exists"), exit.Failed, "Create 1 endpoints"},
 		"an answer about others":       {[]string{"-y"}, data("would_create"), exit.Failed, "1 of 2"},
 		"no time, whatever the number": {[]string{"-y"}, data("not_started", "not_started"), exit.Failed, "line 1"},
 	} {

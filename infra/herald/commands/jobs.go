@@ -16,8 +16,10 @@ func jobCommands(s setup) *cli.Command {
 			s.list("inspect", "jobs", "job_id", "act", "state", "selected", "done", "left", "operator", "started_at"),
 			usage.Text("state", "running, stopped or done"), limitFlag(20)),
 		command("show JOB-ID", "progress, outcome and failures with their reasons", s.on(showJob), watchFlag()),
-		usage.Unplanned(command("stop JOB-ID", "stop after the page that is under way", s.one("replay", "stop_job"))),
-		usage.Unplanned(command("resume JOB-ID", "go on where it was", s.on(resumeJob))),
+		usage.Unplanned(command("stop JOB-ID", "stop after the page that is under way",
+			s.asked(about("Stop the job %s", "job_id"), "replay", "stop_job"))),
+		usage.Unplanned(command("resume JOB-ID", "go on where it was",
+			s.confirmed(about("Go on with the job %s", "job_id"), resumeJob))),
 	)
 }
 

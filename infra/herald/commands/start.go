@@ -19,7 +19,7 @@ func startCommand(s setup) *cli.Command {
 
 // starting turns on the switches that a stop has marked.
 var starting = turning{
-	name: "start", question: "Start %s: turn on %d",
+	name: "start", question: "Turn on %d",
 	concerns: func(_, mark string) bool { return mark != "" },
 	turn: func(ctx context.Context, s switches.Switch, _ string) (string, error) {
 		return s.Start(ctx)

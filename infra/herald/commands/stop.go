@@ -20,7 +20,7 @@ func stopCommand(s setup) *cli.Command {
 
 // stopping turns off every switch that is on.
 var stopping = turning{
-	name: "stop", question: "Stop %s: turn off %d, so that messages wait on their queues",
+	name: "stop", question: "Turn off %d, so that messages wait on their queues",
 	concerns: func(is, _ string) bool { return is != "off" },
 	turn: func(ctx context.Context, s switches.Switch, mark string) (string, error) {
 		return s.Stop(ctx, mark)

@@ -149,7 +149,7 @@ func (a *account) tag(r *http.Request, arn string) string {
 func (a *account) play(t *testing.T, input, line string) (code int, said string) {
 	t.Helper()
 	var out bytes.Buffer
-	on := &terminal.Terminal{In: strings.NewReader(input), Out: &out, Err: &out, Now: clock}
+	on := &terminal.Terminal{In: strings.NewReader(input), Out: &out, Err: &out, Now: clock, Asks: true}
 	connect := func(context.Context, stack.Where) (stack.Stack, error) {
 		return stack.Stack{Name: "herald-prod", AWS: a.config(), Status: "UPDATE_COMPLETE"}, nil
 	}
@@ -162,7 +162,7 @@ func TestStop_turnsOffWhatIsOn_andStartTurnsItOnAgain(t *testing.T) {
 		a := newAccount()
 		a.enabled["deliver"] = false // by hand, before
 		code, said := a.play(t, "y\n", "stop")
-		contains(t, said, "Stop herald-prod: turn off 2", "q to h-deliver         was off before",
+		contains(t, said, "herald-prod in eu-central-1: Turn off 2", "q to h-deliver         was off before",
 			"schedule of h-release  stopped", "for up to 14 days")
 		all := map[string]bool{"fanout": false, "deliver": false, everyMinute: false}
 		if diff := cmp.Diff(all, a.enabled); diff != "" || code != exit.Done {
@@ -183,7 +183,7 @@ func TestStop_turnsOffWhatIsOn_andStartTurnsItOnAgain(t *testing.T) {
 		contains(t, said, "nothing to stop", "q to h-fanout          off  0s ago")
 
 		code, said = a.play(t, "y\n", "start")
-		contains(t, said, "q to h-fanout          off  0s ago      start\n", "Start herald-prod: turn on 2",
+		contains(t, said, "q to h-fanout          off  0s ago      start\n", "herald-prod in eu-central-1: Turn on 2",
 			"q to h-deliver         stays off", "started")
 		all = map[string]bool{"fanout": true, "deliver": false, everyMinute: true}
 		if diff := cmp.Diff(all, a.enabled); diff != "" || code != exit.Done || len(a.tags) > 0 {

@@ -52,7 +52,7 @@ func turnAll(ctx context.Context, c call, t turning) error {
 		return nil
 	}
 	c.TableTo(c.Err, rows, planColumns...)
-	if err := c.Confirm(fmt.Sprintf(t.question, c.stack.Name, len(concerned))); err != nil {
+	if err := c.confirm(fmt.Sprintf(t.question, len(concerned))); err != nil {
 		return err
 	}
 	c.Say("turning %d, which takes up to a minute", len(concerned))

@@ -35,6 +35,10 @@ func sendTest(ctx context.Context, c call) error {
 		c.Say("would test: %s", answers.Safe(c.line.Args().First()))
 		return nil
 	}
+	question := "Send " + answers.Safe(c.line.Args().First()) + " a test delivery"
+	if err := c.confirm(question); err != nil {
+		return err
+	}
 	sent, err := c.stack.Ask(ctx, "control", "test", c.fields)
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ func TestTest_waitsForTheEnd(t *testing.T) {
 				`{"state":"` + state + `","last_status":503,"reason":"http_5xx","duration_ms":12}`,
 			}}
 			start := time.Now()
-			f.ends(t, want, "test acme/crm", "ended.status", "503", "ended.duration_ms", "sent.delivery_id", "msg_1")
+			f.ends(t, want, "-y test acme/crm", "ended.status", "503", "ended.duration_ms", "sent.delivery_id", "msg_1")
 			wantAsked := answers.Row{"action": "test", "endpoint_id": "crm", "tenant_id": "acme",
 				"operator": "arn:aws:iam::1:user/ann"}
 			if diff := cmp.Diff(wantAsked, f.requests[0]); diff != "" || len(f.requests) != 4 {
@@ -38,6 +38,6 @@ func TestTest_givesUpInTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{answers: map[string]string{"control test": `{"delivery_id":"msg_1"}`,
 			"inspect delivery": `{"error":{"code":"not_found","message":"no","field":"delivery_id"}}`}}
-		f.ends(t, exit.Unhealthy, "test webhook_1", "herald deliveries show msg_1")
+		f.ends(t, exit.Unhealthy, "-y test webhook_1", "herald deliveries show msg_1")
 	})
 }

@@ -208,7 +208,7 @@ func TestTest_endsWithItsOutcome(t *testing.T) {
 		},
 	} {
 		f := &fake{later: []string{`{"delivery_id":"msg_1","result":"sent"}`, `{"state":` + c.ended + `}`}}
-		code, out, _ := f.play(t, "", "test", "acme/crm")
+		code, out, _ := f.play(t, "y\n", "test", "acme/crm")
 		lines := strings.Split(strings.TrimSpace(out), "\n")
 		if lines[len(lines)-1] != c.want || (code == exit.Done) != strings.HasPrefix(c.want, "ack") {
 			t.Errorf("exit code %d: %s; want %s", code, out, c.want)

@@ -36,7 +36,7 @@ func verifyCommand(s setup) *cli.Command {
 }
 
 func runVerify(ctx context.Context, c call) error {
-	if err := c.Confirm("Send some 70 events of two tenants of its own through " + c.stack.Name); err != nil {
+	if err := c.confirm("Send some 70 events of two tenants of its own through it"); err != nil {
 		return err
 	}
 	run, err := proofOf(ctx, c.stack, c.line.Bool("local"))

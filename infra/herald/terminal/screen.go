@@ -48,12 +48,15 @@ func (s Screen) List(list answers.Row, columns ...string) {
 	s.Rows(rows, rows, columns...)
 }
 
-// Confirm asks on the terminal. --yes answers; --no-input, and an input that has ended, refuse.
+// CanAsk reports whether a question may be asked, and would be answered by a person.
+func (s Screen) CanAsk() bool { return !s.Yes && !s.NoInput && s.Asks }
+
+// Confirm asks on the terminal. --yes answers; --no-input, and an input that is no terminal or has ended, refuse.
 func (s Screen) Confirm(question string) error {
 	if s.Yes {
 		return nil
 	}
-	if s.NoInput {
+	if !s.CanAsk() {
 		return exit.With(exit.Usage, "%s: add --yes to do it without a question", question)
 	}
 	switch strings.ToLower(s.Prompt(question + "? [y/N] ")) {

@@ -26,6 +26,7 @@ type Terminal struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Now      func() time.Time
+	Asks     bool // a person reads the questions and answers on In
 
 	broken error
 }
