@@ -198,6 +198,7 @@ native: $(OVERLAY) ## build functions, stack and demonstration for this machine,
 
 cli: $(OVERLAY) ## build herald, the operator's tool, into .local/bin
 	@$(HERALD_BUILD) -o .local/bin/herald ./infra/herald
+	@echo "herald is $(CURDIR)/.local/bin/herald"
 
 verify: cli ## prove the stack STACK end to end, from outside; herald-local is that of make stack
 	@.local/bin/herald --yes $(if $(filter herald-local,$(STACK)),--local,--stack "$(or $(STACK),$(error say which: make verify STACK=name))") verify

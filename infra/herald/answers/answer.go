@@ -19,6 +19,9 @@ func Rows(list Row) (rows []Row) {
 	return rows
 }
 
+// List is an answer with these rows, all that there are.
+func List(rows []Row) Row { return Row{"data": rows, "next_cursor": nil} }
+
 // At is the field of a row at a path: "health.state". Nil where there is none.
 func At(v any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {

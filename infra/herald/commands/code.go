@@ -44,7 +44,7 @@ func compare(ctx context.Context, c call) error {
 	if err != nil {
 		return err
 	}
-	c.Rows(rows, rows, "function", "version", "code")
+	c.Rows(answers.List(rows), rows, "function", "version", "code")
 	different := 0
 	for _, r := range rows {
 		if r["code"] != asReleased {

@@ -7,6 +7,7 @@ package commands
 
 import (
 	"context"
+	"os"
 
 	"github.com/urfave/cli/v3"
 
@@ -29,7 +30,7 @@ func tree(s setup) *cli.Command {
 			"delete for good, and KeyIssuers for keys and imports. Your ARN goes with every request; the\n" +
 			"proof is in CloudTrail, if its data events are on.\n" +
 			"Exit codes: 0 done, 1 failed, 2 usage, 3 unhealthy or done in part, 4 denied.",
-		Version:               config.Version,
+		Version:               config.Version + installedAt(),
 		EnableShellCompletion: true,
 		Suggest:               true,
 		Reader:                s.terminal.In,
@@ -57,4 +58,13 @@ func tree(s setup) *cli.Command {
 	}
 	usage.Prepare(root)
 	return root
+}
+
+// installedAt follows the version: a machine may have several programs of that name.
+func installedAt() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return ", " + path
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -388,9 +389,10 @@ func TestList_readsPagesUpToItsLimit(t *testing.T) {
 	f := &fake{answers: map[string]string{"inspect dead_letters": `{"data":[{"delivery_id":"a"}],"next_cursor":"c"}`}}
 	const more = "more than 3: narrow the search, or raise --limit; herald status counts"
 	out := f.ends(t, exit.Done, "-o json dead list --limit 3", more)
-	var rows []answers.Row
-	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 3 {
-		t.Errorf("%d rows, %v", len(rows), err)
+	var list answers.Row
+	err := json.Unmarshal([]byte(out), &list)
+	if rows := answers.Rows(list); err != nil || len(rows) != 3 || list["next_cursor"] != "c" {
+		t.Errorf("%d rows, %v: %s", len(rows), err, out)
 	}
 	if f.requests[2]["cursor"] != "c" || f.requests[2]["limit"] != 1.0 {
 		t.Errorf("asked %v", f.requests)
@@ -412,4 +414,12 @@ func TestCommands_askForWhatTheirFlagsSay(t *testing.T) {
 		}
 	}
 	new(fake).ends(t, exit.Usage, "--no-input keys revoke hk_01_secret", "End the key 01 for good")
+}
+
+func TestVersion_saysWhereTheProgramIs(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	new(fake).ends(t, exit.Done, "--version", program)
 }

@@ -189,7 +189,7 @@ func printLines(c terminal.Screen, lines []importLine) {
 		rows[n] = l.result
 	}
 	if c.JSON {
-		c.PrintJSON(rows)
+		c.PrintJSON(answers.List(rows))
 		return
 	}
 	for _, r := range rows {

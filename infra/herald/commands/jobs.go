@@ -37,7 +37,7 @@ func showJob(ctx context.Context, c call) error {
 		job["outcome"] = shown.Outcome
 	}
 	if c.JSON {
-		job["failures"] = failures
+		job["failures"] = shown.Failures
 		c.PrintJSON(job)
 		return nil
 	}

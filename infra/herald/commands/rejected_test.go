@@ -25,17 +25,19 @@ func TestRejected_listSaysWhoseAndWhatCanSucceed(t *testing.T) {
 
 func TestTypes_areTheCatalogue(t *testing.T) {
 	out := new(fake).ends(t, exit.Done, "-o json types")
-	var rows []struct {
-		Type        string         `json:"type"`
-		Description string         `json:"description"`
-		Schema      map[string]any `json:"schema"`
-		Example     map[string]any `json:"example"`
+	var list struct {
+		Data []struct {
+			Type        string         `json:"type"`
+			Description string         `json:"description"`
+			Schema      map[string]any `json:"schema"`
+			Example     map[string]any `json:"example"`
+		} `json:"data"`
 	}
-	if err := json.Unmarshal([]byte(out), &rows); err != nil {
+	if err := json.Unmarshal([]byte(out), &list); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, r := range rows {
+	for _, r := range list.Data {
 		if names = append(names, r.Type); r.Description == "" || r.Schema == nil || r.Example == nil {
 			t.Errorf("incomplete: %+v", r)
 		}

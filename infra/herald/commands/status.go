@@ -37,7 +37,8 @@ func showStatus(ctx context.Context, c call) error {
 	more := o.trouble["next_cursor"] != nil
 	if c.JSON {
 		c.PrintJSON(answers.Row{
-			"stack": c.stack.Name, "summary": o.summary, "causes": causes, "endpoints": trouble, "more": more,
+			"stack": c.stack.Name, "region": c.stack.Region(), "stage": c.stack.Stage(), "product": c.stack.Outputs["Product"],
+			"summary": given(o.summary), "causes": given(o.causes), "endpoints": given(o.trouble),
 		})
 	} else {
 		printStatus(c, o)
@@ -55,6 +56,14 @@ func showStatus(ctx context.Context, c call) error {
 		return exit.Quietly(exit.Unhealthy)
 	}
 	return nil
+}
+
+// given is an answer, or nil where there is none.
+func given(answer answers.Row) any {
+	if answer == nil {
+		return nil
+	}
+	return answer
 }
 
 // overview is a stack at a glance. Where an answer failed, the others are still there.
@@ -91,7 +100,7 @@ func unhealthy(sum answers.Row) bool {
 }
 
 func printStatus(c call, o overview) {
-	c.Say("%s in %s", c.stack.Name, c.stack.Region())
+	c.Say("%s", c.stack.Describe())
 	var letters, queues []answers.Row
 	if o.summary != nil {
 		c.Show(glance(o.summary, c.Now()))

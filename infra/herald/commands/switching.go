@@ -45,7 +45,7 @@ func turnAll(ctx context.Context, c call, t turning) error {
 		return c.stack.Explain("looking at what is on"+seeRights, err)
 	}
 	if c.dryRun() || len(concerned) == 0 {
-		c.Rows(rows, rows, planColumns...)
+		c.Rows(answers.List(rows), rows, planColumns...)
 		if len(concerned) == 0 {
 			c.Say("nothing to %s", t.name)
 		}
@@ -109,7 +109,7 @@ func (t turning) each(ctx context.Context, c call, all []switches.Switch) error 
 		})
 	}
 	running.Wait()
-	c.Rows(rows, rows, "switch", "result")
+	c.Rows(answers.List(rows), rows, "switch", "result")
 	return t.finish(c, all, faults)
 }
 

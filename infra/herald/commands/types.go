@@ -30,7 +30,7 @@ func (s setup) listTypes(_ context.Context, line *cli.Command) error {
 		rows = append(rows, typeRow(t))
 	}
 	screen := s.screen(line)
-	screen.Rows(rows, rows, "type", "description")
+	screen.Rows(answers.List(rows), rows, "type", "description")
 	if !screen.JSON {
 		screen.Say("next: %s types show TYPE", called(line))
 	}

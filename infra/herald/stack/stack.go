@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
+	"github.com/herald-webhooks/herald/infra/herald/answers"
 	"github.com/herald-webhooks/herald/infra/herald/exit"
 )
 
@@ -44,6 +45,24 @@ func (s Stack) Changing() bool { return strings.HasSuffix(s.Status, "_IN_PROGRES
 
 // Region is the AWS Region of the stack.
 func (s Stack) Region() string { return s.AWS.Region }
+
+// Stage is the parameter of that name, which the resources of the stack have as a tag.
+func (s Stack) Stage() string { return s.Parameters["Stage"] }
+
+// Describe says where the stack is, and which version is installed there.
+func (s Stack) Describe() string {
+	words := s.Name + " in " + s.Region()
+	if s.Account != "" {
+		words += ", account " + s.Account
+	}
+	if s.Stage() != "" {
+		words += ", stage " + s.Stage()
+	}
+	if s.Outputs["Product"] != "" {
+		words += ": " + s.Outputs["Product"]
+	}
+	return answers.Safe(words)
+}
 
 // product is how the output Product begins, which names the version, too.
 const product = "Herald "

@@ -45,7 +45,7 @@ func (s Screen) List(list answers.Row, columns ...string) {
 		s.Say("none")
 		return
 	}
-	s.Rows(rows, rows, columns...)
+	s.Rows(list, rows, columns...)
 }
 
 // CanAsk reports whether a question may be asked, and would be answered by a person.
