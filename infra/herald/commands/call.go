@@ -55,7 +55,9 @@ func about(question, field string) func(call) string {
 
 // asked is an action that shows a function's answer, after a question.
 func (s setup) asked(question func(call) string, function, action string) cli.ActionFunc {
-	return s.confirmed(question, func(ctx context.Context, c call) error { return c.answer(ctx, function, action, c.fields) })
+	return s.confirmed(question, func(ctx context.Context, c call) error {
+		return c.answer(ctx, function, action, c.fields)
+	})
 }
 
 // answer asks an operator function for one object, and shows it.

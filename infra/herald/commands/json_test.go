@@ -48,8 +48,9 @@ func shapes(t *testing.T) map[string][]string {
 
 // printing are lines of commands that print JSON; those that need AWS itself have tests of their own.
 var printing = map[string]string{
-	"status": "", "endpoints list": "", "endpoints show": "a/b", "deliveries show": "msg_1", "deliveries find": "--event e",
-	"dead list": "", "dead show": "msg_1", "rejected list": "", "jobs list": "", "jobs show": "job_1",
+	"status": "", "endpoints list": "", "endpoints show": "a/b", "deliveries show": "msg_1",
+	"deliveries find": "--event e",
+	"dead list":       "", "dead show": "msg_1", "rejected list": "", "jobs list": "", "jobs show": "job_1",
 	"keys list": "--tenant a", "types": "", "types show": "user.created", "test": "a/b", "endpoints pause": "a/b",
 	"endpoints resume": "a/b", "endpoints limit": "a/b --rate 1 --reason x", "endpoints unlimit": "a/b",
 	"endpoints release": "a/b", "endpoints discard": "a/b", "tenants pause": "a", "tenants resume": "a",
@@ -101,7 +102,8 @@ func TestJSON_hasTheShapesOfThePage(t *testing.T) {
 // A list is as long as asked for, and says whether there is more, to a program, too.
 func TestJSON_ofAnEmptyListIsAList(t *testing.T) {
 	f := &fake{later: slices.Repeat([]string{`{"data":[],"next_cursor":null}`}, 2)}
-	if out := f.ends(t, 0, "-o json dead list"); strings.Join(strings.Fields(out), "") != `{"data":[],"next_cursor":null}` {
+	out := f.ends(t, 0, "-o json dead list")
+	if strings.Join(strings.Fields(out), "") != `{"data":[],"next_cursor":null}` {
 		t.Errorf("prints %s", out)
 	}
 }
