@@ -28,7 +28,7 @@ const (
 func (i Item) Verdict(f Facts, w Waiting, now time.Time) Verdict {
 	ordered := f.ReleasedAt.After(w.StoredAt)
 	recovers := i.State == Recovering && (w.Held || w.StoredAt.Before(i.Since))
-	paced := i.State != Open && f.Limit > 0 && w.Rated
+	paced := f.Limit > 0 && i.paces(w)
 	switch {
 	case !recovers && !paced:
 		return Leave
@@ -38,6 +38,13 @@ func (i Item) Verdict(f Facts, w Waiting, now time.Time) Verdict {
 		return PutBack
 	}
 	return Leave
+}
+
+// paces reports whether the item goes on at the pace of a limit: one that waits for its rate, or that a recovery which
+// is over has left. Another recovery may not begin for long.
+func (i Item) paces(w Waiting) bool {
+	left := w.Held && !i.RecoveredAt.IsZero() && w.StoredAt.Before(i.Since)
+	return i.State != Open && (w.Rated || left)
 }
 
 // NextQuota is the number of items that this run of release may send to a recovering endpoint; oldest is

@@ -109,6 +109,33 @@ func TestRun_pacesBesideATrouble(t *testing.T) {
 	}
 }
 
+// What an outage held may lie between deliveries that wait for their rate. A recovery that has become a pace leaves it
+// to the pace: another recovery may not begin for long, and would hold up everything younger until then.
+func TestRun_pacesWhatARecoveryHasLeft(t *testing.T) {
+	inAccount(t, func(a *account) {
+		items := append(a.held(hook, 900, rated), append(a.held(hook, 500), a.held(hook, 900, rated)...)...)
+		a.store(hook, circuit.Recovering)
+		a.limit(hook, 10)
+		var got []int
+		for range 3 {
+			before := len(a.sent)
+			a.minutes(1)
+			got = append(got, len(a.sent)-before)
+		}
+		if diff := cmp.Diff([]int{750, 600, 600}, got); diff != "" {
+			a.Errorf("sent in each minute (-want +got)\n%s", diff)
+		}
+		for n, m := range a.sent {
+			if m.ID != items[n].Message.DeliveryID {
+				a.Fatalf("number %d is %s", n, m.ID)
+			}
+		}
+		if state := a.Circuits[hook].State; state != circuit.None {
+			a.Errorf("then it is %s", state)
+		}
+	})
+}
+
 // A limit that is changed while deliveries wait holds from the next run on.
 func TestRun_takesUpAChangedLimit(t *testing.T) {
 	inAccount(t, func(a *account) {
