@@ -169,6 +169,7 @@ package: $(OVERLAY) ## write what installs this version, the same bytes each tim
 		case $$p in windows*) suffix=.exe;; *) suffix=;; esac; \
 		GOOS=$${p%_*} GOARCH=$${p#*_} $(HERALD_BUILD) -o .local/cli/herald_$$p$$suffix ./infra/herald; \
 	done
+	@$(MAKE) site
 	@go run ./infra/pack
 	@echo "Herald $(VERSION) is in .local/package"
 

@@ -58,6 +58,7 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	b.visit(t, "/", "http_5xx")
 	b.picture(t, "console-light.png", "light")
 
+	t.Run("the site for tenants' developers", func(t *testing.T) { b.showsTheSite(t) })
 	t.Run("pause by clicks, resume by keys", func(t *testing.T) { b.pausesAndResumes(t, gone) })
 	t.Run("somebody else was faster", func(t *testing.T) { b.pausesAgain(t, gone) })
 	t.Run("replay of a cause", func(t *testing.T) { b.replaysACause(t, broken) })

@@ -169,6 +169,13 @@ func (b *browser) isTextAndAccessible(t *testing.T) {
 	if inserted > 0 || !strings.HasSuffix(title, "Herald herald-local") {
 		t.Errorf("%d elements are of tenants, and the title is %q", inserted, title)
 	}
+	b.isAccessible(t, 3)
+}
+
+// isAccessible runs axe-core in light and dark. The page has asked its server alone, for that many files at least, and
+// the browser complains of nothing.
+func (b *browser) isAccessible(t *testing.T, asks int) {
+	t.Helper()
 	for _, scheme := range []string{"light", "dark"} {
 		b.scheme(t, scheme)
 		if violations := script[[]string](t, b, b.axe+axeRun); len(violations) > 0 {
@@ -178,7 +185,7 @@ func (b *browser) isTextAndAccessible(t *testing.T) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	foreign := slices.ContainsFunc(b.asked, func(a string) bool { return !strings.HasPrefix(a, b.address+"/") })
-	if len(b.asked) < 3 || foreign || len(b.faults) > 0 {
+	if len(b.asked) < asks || foreign || len(b.faults) > 0 {
 		t.Errorf("asked for %v; faults: %v", b.asked, b.faults)
 	}
 }

@@ -27,27 +27,56 @@ func archives(binaries []string, version string) (files map[string][]byte, keys 
 	return files, keys, nil
 }
 
-// archive makes the zip file that Lambda takes: the binary under the name that provided.al2023 starts. Nothing in it
-// tells when or where it was made.
+// archive makes the zip file that Lambda takes: the binary under the name that provided.al2023 starts.
 func archive(binary string) ([]byte, error) {
 	code, err := os.ReadFile(binary) //nolint:gosec // make built it
 	if err != nil {
 		return nil, fmt.Errorf("reading binary: %w", err)
 	}
-	header := &zip.FileHeader{
-		Name: "bootstrap", Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC),
+	return zipped(0o755, entry{"bootstrap", code})
+}
+
+// folder makes the zip file of a folder's files.
+func folder(path string) ([]byte, error) {
+	found, err := os.ReadDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading folder: %w", err)
 	}
-	header.SetMode(0o755)
+	var entries []entry
+	for _, file := range found {
+		text, err := os.ReadFile(filepath.Join(path, file.Name())) //nolint:gosec // make wrote it
+		if err != nil {
+			return nil, fmt.Errorf("reading file: %w", err)
+		}
+		entries = append(entries, entry{file.Name(), text})
+	}
+	return zipped(0o644, entries...)
+}
+
+// entry is a file of an archive.
+type entry struct {
+	name string
+	text []byte
+}
+
+// zipped is an archive in which nothing tells when or where it was made.
+func zipped(mode os.FileMode, entries ...entry) ([]byte, error) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	entry, err := w.CreateHeader(header)
-	if err == nil {
-		_, err = entry.Write(code)
+	for _, e := range entries {
+		header := &zip.FileHeader{
+			Name: e.name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC),
+		}
+		header.SetMode(mode)
+		file, err := w.CreateHeader(header)
+		if err == nil {
+			_, err = file.Write(e.text)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("compressing: %w", err)
+		}
 	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
+	if err := w.Close(); err != nil {
 		return nil, fmt.Errorf("compressing: %w", err)
 	}
 	return b.Bytes(), nil

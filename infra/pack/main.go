@@ -1,6 +1,6 @@
 // Package main writes the files from which CloudFormation installs a version of Herald without building it: the
-// functions' archives, a template that finds them in a bucket, the operators' tool, a software bill of materials, the
-// licences of their contents, and checksums of all that.
+// functions' archives, a template that finds them in a bucket, the operators' tool, the site for tenants' developers, a
+// software bill of materials, the licences of their contents, and checksums of all that.
 //
 // It promises the same bytes for the same binaries, wherever and whenever it runs. It builds and uploads nothing.
 package main
@@ -20,6 +20,7 @@ import (
 const (
 	binaries = ".local/arm64" // of the functions, for Lambda
 	cli      = ".local/cli"   // of the operators' tool, for each platform
+	pages    = ".local/site"  // for tenants' developers
 	out      = ".local/package"
 )
 
@@ -67,6 +68,10 @@ func contents(version string) (map[string][]byte, error) {
 	files["template.yaml"], err = install(text, version, keys)
 	if err != nil {
 		return nil, fmt.Errorf("rewriting template: %w", err)
+	}
+	files["site.zip"], err = folder(pages)
+	if err != nil {
+		return nil, err
 	}
 	tools, _ := filepath.Glob(cli + "/herald_*")
 	if len(tools) == 0 {

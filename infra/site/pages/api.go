@@ -58,7 +58,7 @@ func (r *reference) operation(route string, o, shared *yaml.Node) {
 		fmt.Fprintf(&r.text, "Body: %s.\n\n", strings.Join(r.kind(member(body, "schema")), ", "))
 		r.example(body)
 	}
-	r.text.WriteString("| answer | |\n|---|---|\n")
+	r.text.WriteString("| status | answer |\n|---|---|\n")
 	for _, a := range members(member(o, "responses")) {
 		answer := r.followed(a.value)
 		shape := ""

@@ -60,6 +60,7 @@ func TestMake_saysOnlyWhatTheAdopterSends(t *testing.T) {
 			"webhook-signature": s.Companions == "webhook" || s.Companions == "webhook+svix",
 			"svix-signature":    s.Companions == "svix" || s.Companions == "webhook+svix",
 			"wh-webhook-event":  true,
+			"wh-svix-event":     false,
 			"traceparent":       s.Traces,
 			"v1a,":              s.PublicKeys,
 		} {
@@ -108,6 +109,9 @@ func TestMake_putsMarkdownNextToEachPageAndInLLMs(t *testing.T) {
 			if len(each.files[name+".md"]) == 0 || !bytes.Contains(each.files["llms.txt"], []byte("]("+name+".md)")) {
 				t.Errorf("%s has no Markdown, or is not in llms.txt", file)
 			}
+			if bytes.Contains(text, []byte("<th></th>")) {
+				t.Errorf("%s has a column without a head", file)
+			}
 			if n := bytes.Count(text, []byte("<h1")); n != 1 {
 				t.Errorf("%s has %d titles", file, n)
 			}
@@ -152,6 +156,15 @@ func TestMake_keepsTextsTexts(t *testing.T) {
 			if !strings.Contains(shown, strings.Join(strings.Fields(each), " ")) {
 				t.Errorf("%s does not show %q", name, each)
 			}
+		}
+	}
+}
+
+func TestFence_holdsWhateverIsInIt(t *testing.T) {
+	for _, code := range []string{"```\n<b>", "a\n`````\n<b>", "~~~\n<b>"} {
+		shown, err := asHTML(fence("sh", code))
+		if err != nil || bytes.Contains(shown, []byte("<b>")) || !strings.Contains(words(shown), code) {
+			t.Errorf("%q became %s, %v", code, shown, err)
 		}
 	}
 }

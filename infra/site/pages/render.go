@@ -26,6 +26,9 @@ var style string
 //go:embed static/search.js
 var search []byte
 
+//go:embed static/icon.svg
+var icon []byte
+
 // render makes the files of all pages, and llms.txt.
 func (w *site) render() error {
 	t, err := template.New("page").Parse(layout)
@@ -46,6 +49,7 @@ func (w *site) render() error {
 	}
 	w.files["site.css"] = []byte(w.colors() + style)
 	w.files["search.js"] = search
+	w.files["icon.svg"] = icon
 	if w.Logo != "" {
 		w.files[w.Logo] = w.logo
 	}

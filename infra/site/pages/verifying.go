@@ -38,8 +38,9 @@ func sample() string {
 		time   = 1764000000
 		body   = `{"type":"user.created","data":{"userId":"user_1","name":"Zoë"}}`
 	)
-	return fmt.Sprintf("| | |\n|---|---|\n| secret | `%s` |\n| id | `%s` |\n| timestamp | `%d` |\n| body | `%s` |\n"+
-		"| `wh-signature` | `%s` |\n", secret, id, time, body, signature.Sign(secret, id, time, []byte(body)))
+	return fmt.Sprintf("| part | value |\n|---|---|\n| secret | `%s` |\n| id | `%s` |\n| timestamp | `%d` |\n"+
+		"| body | `%s` |\n| `wh-signature` | `%s` |\n", secret, id, time, body,
+		signature.Sign(secret, id, time, []byte(body)))
 }
 
 // verifying adds the page that tells how, and one with code for each language.
