@@ -47,6 +47,7 @@ var variants = map[string][]string{
 	"ProvisionedCapacity":      {"ProvisionedCapacity=true"},
 	"PublisherAccounts":        {"PublisherAccounts=111122223333"},
 	"ReplicaRegions":           {"MultiRegionKeys=yes", "ReplicaRegions=eu-west-1,eu-west-2"},
+	"SourceAddresses":          {"SourceAddresses=198.51.100.7,198.51.100.16/28"},
 	"TicketTopicArn":           {"TicketTopicArn=arn:aws:sns:eu-central-1:111122223333:tickets"},
 	"VpcSubnetIds":             {"VpcSubnetIds=subnet-0a1b2c3d,subnet-1a1b2c3d", "VpcSecurityGroupIds=sg-0a1b2c3d"},
 }

@@ -24,6 +24,9 @@ func TestTheProbeExpectsWhatRolesAllow(t *testing.T) {
 		})
 		name := strings.ToUpper(c.Function[:1]) + c.Function[1:]
 		for _, a := range askedBy(t, testkit.Call{Service: service, Action: action, Body: input}) {
+			if a.resource == "Deliveries" && a.tenants == "" {
+				a.tenants = "msg_" // the partition of a delivery: of no kind, so that a rule for a kind excludes it
+			}
 			if got := may(tpl, name+"Role", a); got != c.Allowed {
 				t.Errorf("%s: %+v is allowed: %v", c.Function, a, got)
 			}

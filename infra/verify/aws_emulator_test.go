@@ -87,7 +87,7 @@ func TestProbe_triesCallsThatChangeNothing(t *testing.T) {
 	tables := testkit.Tables(t, cfg)
 	names := map[string]string{
 		"Endpoints": tables.Endpoints, "ApiKeys": tables.ApiKeys, "DeadLetters": tables.DeadLetters,
-		"Backlog": tables.Backlog, "EndpointHealth": tables.EndpointHealth,
+		"Backlog": tables.Backlog, "EndpointHealth": tables.EndpointHealth, "Deliveries": tables.Deliveries,
 		"SecretsKey": testkit.Key(t, cfg), "DeadLetterKey": testkit.Key(t, cfg),
 	}
 	code, err := codeOf(Rights, names, time.Now().Add(time.Hour))
