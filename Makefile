@@ -162,16 +162,23 @@ site: $(OVERLAY) ## write the pages for tenants' developers into .local/site; SE
 
 PLATFORMS := linux_amd64 linux_arm64 darwin_amd64 darwin_arm64 windows_amd64 windows_arm64
 package: VERSION = $(shell cat infra/pack/VERSION)
-package: $(OVERLAY) ## write what installs this version, the same bytes each time, into .local/package; CATALOGUE=file adds events
+package: $(OVERLAY) ## write what installs this version, the same bytes each time, into .local; CATALOGUE=file adds events
 	@rm -rf .local/arm64 .local/cli; mkdir -p .local/arm64 .local/cli
-	@$(DEPLOYED) -o .local/arm64 ./functions/...
-	@for p in $(PLATFORMS); do \
-		case $$p in windows*) suffix=.exe;; *) suffix=;; esac; \
-		GOOS=$${p%_*} GOARCH=$${p#*_} $(HERALD_BUILD) -o .local/cli/herald_$$p$$suffix ./infra/herald; \
-	done
+	@$(MAKE) -s -j $(or $(JOBS),$(shell getconf _NPROCESSORS_ONLN)) VERSION='$(VERSION)' \
+		package-functions $(PLATFORMS:%=package-herald-%)
 	@$(MAKE) site
+	@echo "packing: archives, template, parameters, licences, checksums"
 	@go run ./infra/pack
-	@echo "Herald $(VERSION) is in .local/package"
+	@echo "Herald $(VERSION): .local/package is to be uploaded, .local/package-herald has herald for $(words $(PLATFORMS)) platforms"
+
+package-functions:
+	@echo "compiling the functions for arm64"
+	@$(DEPLOYED) -o .local/arm64 ./functions/...
+
+package-herald-%:
+	@echo "compiling herald for $*"
+	@GOOS=$(firstword $(subst _, ,$*)) GOARCH=$(lastword $(subst _, ,$*)) $(HERALD_BUILD) \
+		-o .local/cli/herald_$*$(if $(findstring windows,$*),.exe) ./infra/herald
 
 reproducible: native tools ## make the package in two folders and compare, and try its gradual updates (minutes)
 	go test -count 1 -tags emulator ./infra/pack

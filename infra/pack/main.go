@@ -1,6 +1,7 @@
 // Package main writes the files from which CloudFormation installs a version of Herald without building it: the
-// functions' archives, a template that finds them in a bucket, the operators' tool, the site for tenants' developers, a
-// software bill of materials, the licences of their contents, and checksums of all that.
+// functions' archives, a template that finds them in a bucket, a file of parameters for each profile, the site for
+// tenants' developers, a software bill of materials, the licences of their contents, and checksums of all that. The
+// operators' tool has a separate folder with its checksums, since nothing of it is uploaded to the bucket.
 //
 // It promises the same bytes for the same binaries, wherever and whenever it runs. It builds and uploads nothing.
 package main
@@ -22,6 +23,7 @@ const (
 	cli      = ".local/cli"   // of the operators' tool, for each platform
 	pages    = ".local/site"  // for tenants' developers
 	out      = ".local/package"
+	toolsOut = ".local/package-herald"
 )
 
 //go:embed VERSION
@@ -35,27 +37,56 @@ func main() {
 }
 
 func write() error {
-	files, err := contents(strings.TrimSpace(versionFile))
+	paths, _ := filepath.Glob(cli + "/herald_*") // the pattern is well formed
+	tools, err := read(paths)
 	if err != nil {
 		return err
 	}
+	if len(tools) == 0 {
+		return fmt.Errorf("no binary of herald is in %s", cli)
+	}
+	files, err := contents(strings.TrimSpace(versionFile), paths)
+	if err != nil {
+		return err
+	}
+	tools["herald_SHA256SUMS"] = sums(tools)
+	if err := fill(toolsOut, tools); err != nil {
+		return err
+	}
 	files["SHA256SUMS"] = sums(files)
-	if err := os.RemoveAll(out); err != nil {
+	return fill(out, files)
+}
+
+// read reads files, and returns them by their names.
+func read(paths []string) (files map[string][]byte, err error) {
+	files = map[string][]byte{}
+	for _, path := range paths {
+		files[filepath.Base(path)], err = os.ReadFile(path) //nolint:gosec // make's and the checkout's
+		if err != nil {
+			return nil, fmt.Errorf("reading file: %w", err)
+		}
+	}
+	return files, nil
+}
+
+// fill makes a folder that has these files, and no others.
+func fill(into string, files map[string][]byte) error {
+	if err := os.RemoveAll(into); err != nil {
 		return fmt.Errorf("emptying folder: %w", err)
 	}
-	if err := os.MkdirAll(out, 0o755); err != nil { //nolint:gosec // to be published
+	if err := os.MkdirAll(into, 0o755); err != nil { //nolint:gosec // to be published
 		return fmt.Errorf("making folder: %w", err)
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(out, name), text, 0o644); err != nil { //nolint:gosec // to be published
+		if err := os.WriteFile(filepath.Join(into, name), text, 0o644); err != nil { //nolint:gosec // to be published
 			return fmt.Errorf("writing file: %w", err)
 		}
 	}
 	return nil
 }
 
-// contents makes every file of the package but the checksums.
-func contents(version string) (map[string][]byte, error) {
+// contents makes every file that is uploaded but the checksums. The bill of materials is of the tools, too.
+func contents(version string, tools []string) (map[string][]byte, error) {
 	text, err := os.ReadFile("template.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("reading template: %w", err)
@@ -73,17 +104,17 @@ func contents(version string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools, _ := filepath.Glob(cli + "/herald_*")
-	if len(tools) == 0 {
-		return nil, fmt.Errorf("no binary of herald is in %s", cli)
-	}
 	// htmx is part of herald, and no module.
-	for _, path := range append(tools, "LICENSE", "infra/herald/console/static/htmx.LICENSE") {
-		files[filepath.Base(path)], err = os.ReadFile(path) //nolint:gosec // make's and the checkout's
-		if err != nil {
-			return nil, fmt.Errorf("reading file: %w", err)
-		}
+	texts, err := read([]string{"LICENSE", "infra/herald/console/static/htmx.LICENSE"})
+	if err != nil {
+		return nil, err
 	}
+	maps.Copy(files, texts)
+	settings, err := profilesOf("samconfig.toml")
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(files, settings)
 	linked, err := modules(slices.Concat(tools, code))
 	if err != nil {
 		return nil, err
@@ -106,4 +137,13 @@ func sums(files map[string][]byte) []byte {
 		fmt.Fprintf(&b, "%x  %s\n", sha256.Sum256(files[name]), name)
 	}
 	return []byte(b.String())
+}
+
+// profilesOf reads the profiles of a samconfig.toml.
+func profilesOf(path string) (map[string][]byte, error) {
+	settings, err := os.ReadFile(path) //nolint:gosec // the checkout's
+	if err != nil {
+		return nil, fmt.Errorf("reading profiles: %w", err)
+	}
+	return profiles(settings)
 }

@@ -32,6 +32,11 @@ func TestMakePackage_givesTheSameBytesTwice(t *testing.T) {
 		run(t, checkout, "make", "package", "PLATFORMS=linux_arm64", flags)  // the others are compiled alike
 		sums[i] = string(file(t, filepath.Join(checkout, ".local/package/SHA256SUMS")))
 		run(t, filepath.Join(checkout, ".local/package"), "sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS")
+		tools := filepath.Join(checkout, ".local/package-herald")
+		run(t, tools, "sha256sum", "--check", "--strict", "--quiet", "herald_SHA256SUMS")
+		if strings.Contains(sums[i], "herald_") { // it would be uploaded
+			t.Errorf("the package has the command line:\n%s", sums[i])
+		}
 		if i == 0 {
 			translate(t, filepath.Join(checkout, ".local/package/template.yaml"))
 		}
@@ -63,7 +68,7 @@ func copyTo(t *testing.T, checkout string) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"Makefile", "LICENSE", "go.mod", "go.sum", "template.yaml"} {
+	for _, name := range []string{"Makefile", "LICENSE", "go.mod", "go.sum", "template.yaml", "samconfig.toml"} {
 		if err := os.WriteFile(filepath.Join(checkout, name), file(t, filepath.Join(root, name)), 0o600); err != nil {
 			t.Fatal(err)
 		}

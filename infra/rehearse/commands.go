@@ -29,7 +29,8 @@ var leftOut = []struct{ command, reason string }{
 // replaced are the words of the commands in place of which others are run, and why.
 var replaced = []struct{ word, with, reason string }{
 	{
-		"Stage=prod", "Stage=local EgressAllowCidrs=127.0.0.1/32 EgressAllowPorts=1024-65535",
+		"/parameters-prod.txt)",
+		"/parameters-prod.txt) Stage=local EgressAllowCidrs=127.0.0.1/32 EgressAllowPorts=1024-65535",
 		"the receiver of the rehearsal listens on loopback, which only this stage lets deliveries reach",
 	},
 }

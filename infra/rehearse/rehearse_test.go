@@ -86,13 +86,13 @@ func TestScript_isDeploysOwn(t *testing.T) {
 			t.Errorf("the rehearsal does not run %s", want)
 		}
 	}
-	if strings.Contains(commands, "gh release") || strings.Contains(commands, "Stage=prod") {
+	if strings.Contains(commands, "gh release") || !strings.Contains(commands, "Stage=local") {
 		t.Errorf("the rehearsal runs\n%s", commands)
 	}
 	if len(differences) != len(leftOut)+len(replaced) {
 		t.Errorf("it says of %d differences %q", len(leftOut)+len(replaced), differences)
 	}
-	for _, changed := range []string{"gh release download", "Stage=prod", "## Install a version"} {
+	for _, changed := range []string{"gh release download", "/parameters-prod.txt)", "## Install a version"} {
 		without := strings.ReplaceAll(string(document), changed, "something else")
 		if got, _, err := script(without); err == nil {
 			t.Errorf("without %q it runs\n%s", changed, got)

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
+)
+
+// A release is installed with the settings of a checkout: deploy.md's two ways differ in nothing else.
+func TestProfiles_carryTheSettingsOfEachTable(t *testing.T) {
+	samconfig := string(file(t, filepath.Join(root, "samconfig.toml")))
+	files, err := profiles([]byte(samconfig))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var template cfn.Object
+	if err := yaml.Unmarshal(file(t, filepath.Join(root, "template.yaml")), &template); err != nil {
+		t.Fatal(err)
+	}
+	for _, profile := range []string{"prod", "low-traffic", "staging", "verify"} {
+		_, table, _ := strings.Cut(samconfig, "\n["+profile+".deploy.parameters]\n")
+		table, _, _ = strings.Cut(table, "\n[")
+		var want []string
+		for _, setting := range regexp.MustCompile(`(?m)^ +"([^"]+)"`).FindAllStringSubmatch(table, -1) {
+			want = append(want, setting[1])
+			name, _, _ := strings.Cut(setting[1], "=")
+			if cfn.At(template, "Parameters")[name] == nil {
+				t.Errorf("the template has no parameter %s", name)
+			}
+		}
+		got := string(files["parameters-"+profile+".txt"])
+		if len(want) < 3 || got != strings.Join(want, "\n")+"\n" {
+			t.Errorf("%s: %q, want %q", profile, got, want)
+		}
+	}
+	if len(files) != 4 {
+		t.Errorf("%d profiles", len(files))
+	}
+}
+
+// A shell reads the files word by word.
+func TestProfiles_refuseWhatAShellWouldChange(t *testing.T) {
+	for _, setting := range []string{`"A=b c",`, `"A=$(id)",`, `"A=*",`, `"A=b;c",`, `"A",`, "'A=b',", `"A=b"`} {
+		table := "[prod.deploy.parameters]\nparameter_overrides = [\n    " + setting + "\n]\n"
+		if files, err := profiles([]byte(table)); err == nil {
+			t.Errorf("%s: %q", setting, files)
+		}
+	}
+	if _, err := profiles([]byte("[prod.deploy.parameters]\nstack_name = \"a\"\n")); err == nil {
+		t.Error("a profile without settings is taken")
+	}
+}
+
+// Both ways of deploy.md name the same profile: the file of the release, and the table of the checkout.
+func TestDeploy_saysTheSameProfileInBothWays(t *testing.T) {
+	page := string(file(t, filepath.Join(root, "infra/docs/deploy.md")))
+	named := regexp.MustCompile(`--parameter-overrides \$\(cat herald-\S+/parameters-([\w-]+)\.txt\)`)
+	release := named.FindStringSubmatch(page)
+	checkout := regexp.MustCompile(`sam deploy --config-env ([\w-]+) `).FindStringSubmatch(page)
+	if release == nil || checkout == nil || release[1] != checkout[1] {
+		t.Errorf("the release's way has %q, the checkout's %q", release, checkout)
+	}
+}
