@@ -42,7 +42,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident practise test unit e2e lint sizes mutants invariants fuzz vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries tools clean
+.PHONY: help run stack incident practise test unit e2e lint sizes mutants invariants fuzz vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries hostile tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -234,6 +234,9 @@ TOOLS := $(LINTER) .tools/gotestsum-$(GOTESTSUM) .venv/installed .tools/openapi/
 libraries: native tools ## have the libraries for Rust and Java verify deliveries, too (cargo, Maven and a JDK; minutes at first)
 	@for tool in cargo mvn javac; do command -v $$tool >/dev/null || { echo "make: $$tool is missing" >&2; exit 1; }; done; \
 	LIBRARIES="java rust" go test -count 1 -v -tags emulator -run TestStockLibrariesVerify ./infra/e2e
+
+hostile: .venv/installed ## play hostile receivers to Herald and to stock HTTP clients, and write hostile.md (a quarter of an hour)
+	go run ./infra/hostile -write infra/docs/hostile.md
 
 tools: ## install linters, Python and npm tools below the checkout
 	@$(MAKE) -s -j4 $(TOOLS)

@@ -49,8 +49,14 @@ func TestClient_Post_survivesHostileReceivers(t *testing.T) {
 					t.Errorf("POST %d took %s, the bound is %s", i+1, cost.time, ends.within)
 				}
 			}
-			if target.Sent != nil && target.Sent() > receivers.Sent {
-				t.Errorf("the receiver got rid of %d bytes, the bound is %d", target.Sent(), receivers.Sent)
+			if target.Seen.Sent() > receivers.Sent {
+				t.Errorf("the receiver got rid of %d bytes, the bound is %d", target.Seen.Sent(), receivers.Sent)
+			}
+			if n := target.Seen.Behind(); n > 0 {
+				t.Errorf("%d requests, or bytes of them, on a connection with another answer in it", n)
+			}
+			if n := target.Seen.Requests(); c.Unsent && n > 0 {
+				t.Errorf("%d requests where nothing may be sent", n)
 			}
 			if target.Trapped != nil && target.Trapped() != 0 {
 				t.Errorf("%d connections where none may go", target.Trapped())

@@ -14,7 +14,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/asn1"
 	"math/big"
-	"testing"
 
 	"github.com/herald-webhooks/herald/internal/testkit/pki"
 )
@@ -30,7 +29,7 @@ type CA struct{ *pki.CA }
 type Leaf = pki.Leaf
 
 // NewCA makes an authority that only the test trusts.
-func NewCA(t testing.TB) *CA {
+func NewCA(t Scope) *CA {
 	t.Helper()
 	ca, err := pki.New("Herald test authority")
 	if err != nil {
@@ -40,7 +39,7 @@ func NewCA(t testing.TB) *CA {
 }
 
 // Issue makes a server certificate signed by the authority.
-func (ca *CA) Issue(t testing.TB, leaf Leaf) tls.Certificate {
+func (ca *CA) Issue(t Scope, leaf Leaf) tls.Certificate {
 	t.Helper()
 	if leaf.Hosts == nil {
 		leaf.Hosts = []string{"127.0.0.1", "::1", "localhost", Host}
@@ -53,7 +52,7 @@ func (ca *CA) Issue(t testing.TB, leaf Leaf) tls.Certificate {
 }
 
 // Padding is a certificate of about this many bytes, none like another. Behind a server's own it proves nothing.
-func Padding(t testing.TB, bytes int) []byte {
+func Padding(t Scope, bytes int) []byte {
 	t.Helper()
 	filler := make([]byte, bytes)
 	_, _ = rand.Read(filler) // never fails

@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/netip"
 	"sync"
-	"testing"
 
 	"golang.org/x/net/dns/dnsmessage"
 )
@@ -15,7 +14,7 @@ import (
 type Answer func(name string, nth int) []netip.Addr
 
 // DNS starts a DNS server on loopback and returns a resolver that asks no other server.
-func DNS(t testing.TB, answer Answer) *net.Resolver {
+func DNS(t Scope, answer Answer) *net.Resolver {
 	t.Helper()
 	socket, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {

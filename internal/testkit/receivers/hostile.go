@@ -3,7 +3,6 @@ package receivers
 import (
 	"net"
 	"slices"
-	"testing"
 	"time"
 )
 
@@ -26,18 +25,46 @@ const (
 const memory = 4 << 20
 
 // Sent bounds a receiver's output, TLS included, before a client that reads 64 KiB of headers and 64 KiB of body
-// hangs up: both, and the buffers of both kernels.
-const Sent = 16 << 20
+// hangs up: both, and the buffers of both kernels. Most is where the receiver hangs up.
+const (
+	Sent = 16 << 20
+	Most = 256 << 20
+)
+
+// Family is a kind of hostility.
+type Family string
+
+// The families, in the order of an exchange.
+const (
+	Connections  Family = "no answer"
+	Certificates Family = "certificates and TLS versions"
+	Secure       Family = "TLS after the handshake"
+	Heads        Family = "status and headers"
+	Bodies       Family = "bodies"
+	Desyncs      Family = "answers that belong to no request"
+	Kept         Family = "connections kept open"
+	Servers      Family = "servers"
+	Statuses     Family = "statuses"
+	Redirects    Family = "redirects"
+	Waits        Family = "Retry-After"
+	Names        Family = "names"
+)
 
 // Case is one hostile (or just unusual) receiver and the required results of delivering to it. The client under test
 // trusts the CA given to Start, may dial 127.0.0.1 and nothing else that is not public, and any port from 1024 up.
 type Case struct {
-	Name  string                            // a sentence
-	Start func(t testing.TB, ca *CA) Target // starts the receiver; it ends with t
-	Want  []Outcome                         // of each POST, made one after the other with one client
-	Ends  End                               // bound on time
-	Bytes uint64                            // bound on memory allocated per POST
-	Pause time.Duration                     // between two POSTs
+	Name  string // a sentence
+	Kind  Family
+	Start func(t Scope, ca *CA) Target // starts the receiver; it ends with t
+	Want  []Outcome                    // of each POST, made one after the other with one client
+	Ends  End                          // bound on time
+	Bytes uint64                       // bound on memory allocated per POST
+	Pause time.Duration                // between two POSTs
+
+	// Unsent says that a safe client sends nothing of its request.
+	Unsent bool
+	// Beyond says that an unsafe client would leave this machine.
+	Beyond bool
 }
 
 // Target is where a case listens.
@@ -45,7 +72,7 @@ type Target struct {
 	URL       string
 	Neighbour string        // another tenant's endpoint on the same host, which answers 204; "" where it could not
 	Resolver  *net.Resolver // nil unless the case is about DNS
-	Sent      func() int64  // bytes written by the receiver so far; nil where they are few
+	Seen      *Seen         // what the receiver has seen so far
 	Trapped   func() int    // connections that should never have been made; nil: nothing to trap
 }
 
@@ -57,19 +84,29 @@ type Outcome struct {
 }
 
 // Hostile is the table of all cases.
-var Hostile = slices.Concat(connections, certificates, heads, bodies, desyncs, kepts, secures, servers, statuses,
-	waits(), names)
+var Hostile = slices.Concat(
+	of(Connections, connections), of(Certificates, certificates), of(Heads, heads), of(Bodies, bodies),
+	of(Desyncs, desyncs), of(Kept, kepts), of(Secure, secures), of(Servers, servers), of(Statuses, statuses),
+	of(Redirects, redirects), of(Waits, waits()), of(Names, names))
+
+// of gives cases their family.
+func of(kind Family, cases []Case) []Case {
+	for i := range cases {
+		cases[i].Kind = kind
+	}
+	return cases
+}
 
 // one makes a case of a single POST with the usual bound on memory.
-func one(name string, want Outcome, ends End, start func(t testing.TB, ca *CA) Target) Case {
+func one(name string, want Outcome, ends End, start func(t Scope, ca *CA) Target) Case {
 	return Case{Name: name, Start: start, Want: []Outcome{want}, Ends: ends, Bytes: memory}
 }
 
 func none(reason string) Outcome { return Outcome{Reason: reason} }
 
 // answering is the start of a case with a valid certificate. The handler gets connections after their request was read.
-func answering(handle func(*conn)) func(t testing.TB, ca *CA) Target {
-	return func(t testing.TB, ca *CA) Target {
+func answering(handle func(*conn)) func(t Scope, ca *CA) Target {
+	return func(t Scope, ca *CA) Target {
 		t.Helper()
 		return neighboured(serveRaw(t, ca, nil, neighbourly(handle)))
 	}

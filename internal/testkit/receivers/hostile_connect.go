@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"math/big"
 	"net"
-	"testing"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/testkit/pki"
@@ -16,13 +15,13 @@ import (
 
 // connections never get as far as a response head.
 var connections = []Case{
-	one("refuses connections", none("connect"), Promptly, func(t testing.TB, _ *CA) Target {
+	one("refuses connections", none("connect"), Promptly, func(t Scope, _ *CA) Target {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatalf("receivers: %v", err)
 		}
 		_ = listener.Close()
-		return Target{URL: "https://" + listener.Addr().String() + "/hook"}
+		return Target{URL: "https://" + listener.Addr().String() + "/hook", Seen: &Seen{}}
 	}),
 	one("accepts and never starts TLS", none("timeout"), ByConnect,
 		tcp(func(_ net.Conn, ended <-chan struct{}) { <-ended })),
@@ -47,23 +46,23 @@ var certificates = []Case{
 	shows("has an expired certificate",
 		Leaf{NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(-24 * time.Hour)}),
 	shows("has a certificate that is not valid yet", Leaf{NotBefore: time.Now().Add(time.Hour)}),
-	one("has a self-signed certificate", none("tls"), Promptly, certified(func(t testing.TB, _ *CA) *tls.Config {
+	unsent(one("has a self-signed certificate", none("tls"), Promptly, certified(func(t Scope, _ *CA) *tls.Config {
 		cert, err := pki.SelfSigned(Leaf{})
 		if err != nil {
 			t.Fatalf("receivers: %v", err)
 		}
 		return &tls.Config{Certificates: []tls.Certificate{cert}}
-	})),
-	one("has a certificate of an unknown authority", none("tls"), Promptly,
-		certified(func(t testing.TB, _ *CA) *tls.Config {
+	}))),
+	unsent(one("has a certificate of an unknown authority", none("tls"), Promptly,
+		certified(func(t Scope, _ *CA) *tls.Config {
 			return &tls.Config{Certificates: []tls.Certificate{NewCA(t).Issue(t, Leaf{})}}
-		})),
-	one("speaks TLS 1.1 at most", none("tls_handshake"), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
+		}))),
+	unsent(one("speaks TLS 1.1 at most", none("tls_handshake"), Promptly, certified(func(t Scope, ca *CA) *tls.Config {
 		return &tls.Config{
 			Certificates: []tls.Certificate{ca.Issue(t, Leaf{})},
 			MinVersion:   tls.VersionTLS10, MaxVersion: tls.VersionTLS11,
 		}
-	})),
+	}))),
 	suites("has cipher suites with an exchange of RSA keys only", tls.TLS_RSA_WITH_AES_128_GCM_SHA256,
 		tls.TLS_RSA_WITH_AES_256_GCM_SHA384, tls.TLS_RSA_WITH_AES_128_CBC_SHA, tls.TLS_RSA_WITH_AES_256_CBC_SHA),
 	suites("has cipher suites of CBC with SHA-256 only", tls.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256,
@@ -79,7 +78,7 @@ var certificates = []Case{
 	one("knows no such name", none("tls"), Promptly, tcp(alerts(112))),
 	one("says that it is broken inside", none("tls"), Promptly, tcp(alerts(80))),
 	one("sends 40 KiB of certificates", none("tls"), Promptly, certified(padded(40<<10))),
-	one("wants a client certificate", none("tls_handshake"), Promptly, func(t testing.TB, ca *CA) Target {
+	one("wants a client certificate", none("tls_handshake"), Promptly, func(t Scope, ca *CA) Target {
 		config := &tls.Config{ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}
 		return serveRaw(t, ca, config, (*conn).hold)
 	}),
@@ -87,23 +86,29 @@ var certificates = []Case{
 
 // shows is a case of a certificate of the trusted authority that must not be accepted.
 func shows(name string, leaf Leaf) Case {
-	return one(name, none("tls"), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
+	return unsent(one(name, none("tls"), Promptly, certified(func(t Scope, ca *CA) *tls.Config {
 		return &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, leaf)}}
-	}))
+	})))
+}
+
+// unsent says of a case that a safe client sends nothing of its request.
+func unsent(c Case) Case {
+	c.Unsent = true
+	return c
 }
 
 // suites is a case of a server of TLS 1.2 without any cipher suite that the client offers.
 func suites(name string, ids ...uint16) Case {
-	return one(name, none("tls_handshake"), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
+	return unsent(one(name, none("tls_handshake"), Promptly, certified(func(t Scope, ca *CA) *tls.Config {
 		cert := ca.Issue(t, Leaf{})
 		return &tls.Config{
 			MaxVersion: tls.VersionTLS12, CipherSuites: ids, Certificates: []tls.Certificate{cert, selfSignedRSA(t)},
 		}
-	}))
+	})))
 }
 
 // selfSignedRSA is a certificate for the suites that need one. No client gets to see it.
-func selfSignedRSA(t testing.TB) tls.Certificate {
+func selfSignedRSA(t Scope) tls.Certificate {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -143,16 +148,17 @@ func serverHello(version, suite uint16) []byte {
 }
 
 // tcp is the start of a case below TLS.
-func tcp(handle func(c net.Conn, ended <-chan struct{})) func(t testing.TB, ca *CA) Target {
-	return func(t testing.TB, _ *CA) Target {
+func tcp(handle func(c net.Conn, ended <-chan struct{})) func(t Scope, ca *CA) Target {
+	return func(t Scope, _ *CA) Target {
 		t.Helper()
-		return Target{URL: "https://" + serveTCP(t, "127.0.0.1:0", handle) + "/hook"}
+		seen := &Seen{}
+		return Target{URL: "https://" + serveTCP(t, "127.0.0.1:0", seen, handle) + "/hook", Seen: seen}
 	}
 }
 
 // padded is a valid certificate with another behind it that serves no purpose.
-func padded(bytes int) func(t testing.TB, ca *CA) *tls.Config {
-	return func(t testing.TB, ca *CA) *tls.Config {
+func padded(bytes int) func(t Scope, ca *CA) *tls.Config {
+	return func(t Scope, ca *CA) *tls.Config {
 		t.Helper()
 		cert := ca.Issue(t, Leaf{})
 		cert.Certificate = append(cert.Certificate, Padding(t, bytes))
@@ -161,7 +167,7 @@ func padded(bytes int) func(t testing.TB, ca *CA) *tls.Config {
 }
 
 // late is a server of TLS 1.3 that answers 200 and sends the end of its first flight a while after the rest.
-func late(t testing.TB, ca *CA) Target {
+func late(t Scope, ca *CA) Target {
 	t.Helper()
 	torn := func(c net.Conn) *cork { return &cork{Conn: c, on: true, handshake: true, late: 40} }
 	return serveOn(t, ca, &tls.Config{MinVersion: tls.VersionTLS13}, torn, func(c *conn) {
@@ -174,8 +180,8 @@ func late(t testing.TB, ca *CA) Target {
 
 // certified is the start of a case with a receiver that answers 200 if the handshake succeeds. Where the handshake must
 // not succeed, a 200 gives the client away.
-func certified(config func(t testing.TB, ca *CA) *tls.Config) func(t testing.TB, ca *CA) Target {
-	return func(t testing.TB, ca *CA) Target {
+func certified(config func(t Scope, ca *CA) *tls.Config) func(t Scope, ca *CA) Target {
+	return func(t Scope, ca *CA) Target {
 		t.Helper()
 		return serveRaw(t, ca, config(t, ca), func(c *conn) {
 			if c.readRequest() == nil {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"testing"
 	"time"
 )
 
@@ -22,7 +21,7 @@ const settled = 300 * time.Millisecond
 // be another one's, or none. The next POST has to get its own.
 var desyncs = append(slices.Concat(played(tricks, settled), played(malformed(), 0)),
 	one("answers on a new connection before it is asked", none("protocol"), Promptly,
-		func(t testing.TB, ca *CA) Target {
+		func(t Scope, ca *CA) Target {
 			t.Helper()
 			config := &tls.Config{MaxVersion: tls.VersionTLS12} // in which the server ends the handshake
 			corked := func(c net.Conn) *cork { return &cork{Conn: c, on: true, handshake: true} }
@@ -145,12 +144,13 @@ func played(tricks []trick, pause time.Duration) (cases []Case) {
 		cases = append(cases, Case{
 			Name: trick.name, Ends: Promptly, Bytes: memory, Pause: pause,
 			Want: []Outcome{trick.first, {Status: 204}},
-			Start: func(t testing.TB, ca *CA) Target {
+			Start: func(t Scope, ca *CA) Target {
 				t.Helper()
 				var asked atomic.Bool
 				config := &tls.Config{DynamicRecordSizingDisabled: true} // each write is one record
 				return neighboured(serveRaw(t, ca, config, neighbourly(func(c *conn) {
 					if asked.CompareAndSwap(false, true) {
+						c.spoiled = true
 						trick.play(c)
 					} else {
 						c.say("HTTP/1.1 204 No Content\r\n\r\n")

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"fmt"
 	"strings"
-	"testing"
 	"time"
 )
 
@@ -78,7 +77,7 @@ var bodies = []Case{
 			}
 		}
 	})),
-	one("sends a gzip bomb", Outcome{Status: 200}, Promptly, func(t testing.TB, ca *CA) Target {
+	one("sends a gzip bomb", Outcome{Status: 200}, Promptly, func(t Scope, ca *CA) Target {
 		bomb := gzipBomb(t)
 		return serveRaw(t, ca, nil, func(c *conn) {
 			if c.readRequest() == nil {
@@ -106,7 +105,7 @@ func (c *conn) trickle(head string) {
 }
 
 // gzipBomb is 63 KiB that inflate to 64 MiB: small enough to be read whole by a client that reads 64 KiB.
-func gzipBomb(t testing.TB) []byte {
+func gzipBomb(t Scope) []byte {
 	t.Helper()
 	var packed bytes.Buffer
 	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)

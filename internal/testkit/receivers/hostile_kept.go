@@ -3,7 +3,6 @@ package receivers
 import (
 	"crypto/tls"
 	"sync/atomic"
-	"testing"
 	"time"
 )
 
@@ -16,7 +15,7 @@ var kepts = []Case{
 	{
 		Name: "hangs up on every request but the first", Ends: Promptly, Bytes: memory,
 		Want: []Outcome{{Status: 200}, none("protocol"), none("protocol")},
-		Start: func(tb testing.TB, ca *CA) Target {
+		Start: func(tb Scope, ca *CA) Target {
 			var asked atomic.Int32 // of this receiver alone: tests come in any order
 			return answering(func(c *conn) {
 				if asked.Add(1) == 1 {
@@ -39,7 +38,7 @@ var kepts = []Case{
 	{
 		Name: "serves one connection only, and after a pause", Want: []Outcome{{Status: 200}, {Status: 200}},
 		Ends: Promptly, Bytes: memory, Pause: 1300 * time.Millisecond,
-		Start: func(t testing.TB, ca *CA) Target {
+		Start: func(t Scope, ca *CA) Target {
 			t.Helper()
 			var first atomic.Bool
 			return neighboured(serveRaw(t, ca, nil, neighbourly(func(c *conn) {
@@ -65,7 +64,7 @@ var kepts = []Case{
 	{
 		Name: "changes its certificate to a wrong one and back", Ends: Promptly, Bytes: memory,
 		Want: []Outcome{{Status: 200}, none("tls"), {Status: 200}},
-		Start: func(t testing.TB, ca *CA) Target {
+		Start: func(t Scope, ca *CA) Target {
 			t.Helper()
 			right, wrong := ca.Issue(t, Leaf{}), ca.Issue(t, Leaf{Hosts: []string{"elsewhere.test"}})
 			var count atomic.Int32

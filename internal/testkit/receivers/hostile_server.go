@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"testing"
 )
 
 // servers are common HTTP servers that misbehave, or speak another protocol than HTTP/1.1.
@@ -19,7 +18,7 @@ var servers = []Case{
 				w.WriteHeader(http.StatusHTTPVersionNotSupported)
 			}
 		})),
-	one("refuses the handshake of a client without HTTP/2", none("tls"), Promptly, func(t testing.TB, ca *CA) Target {
+	one("refuses the handshake of a client without HTTP/2", none("tls"), Promptly, func(t Scope, ca *CA) Target {
 		return serveRaw(t, ca, &tls.Config{GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 			if !slices.Contains(hello.SupportedProtos, "h2") {
 				return nil, errors.New("no HTTP/2")
@@ -29,7 +28,7 @@ var servers = []Case{
 	}),
 	one("sends 20 KiB of certificates", Outcome{Status: 200}, Promptly, certified(padded(20<<10))),
 	one("sends the end of its handshake late", Outcome{Status: 200}, Promptly, late),
-	one("speaks HTTP/2 before it is asked", none("protocol"), Promptly, func(t testing.TB, ca *CA) Target {
+	one("speaks HTTP/2 before it is asked", none("protocol"), Promptly, func(t Scope, ca *CA) Target {
 		return serveRaw(t, ca, nil, func(c *conn) {
 			_, _ = c.Write(settings)
 			_ = c.readRequest()
@@ -61,17 +60,18 @@ var (
 )
 
 // handler is the start of a case that a server of net/http serves.
-func handler(handle http.HandlerFunc) func(t testing.TB, ca *CA) Target {
-	return func(t testing.TB, ca *CA) Target {
+func handler(handle http.HandlerFunc) func(t Scope, ca *CA) Target {
+	return func(t Scope, ca *CA) Target {
 		t.Helper()
-		server := serveHTTP(t, ca, func(w http.ResponseWriter, r *http.Request) {
+		seen := &Seen{}
+		server := serveHTTP(t, ca, seen, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == neighbour {
 				w.WriteHeader(http.StatusNoContent)
 				return
 			}
 			handle(w, r)
 		})
-		return neighboured(Target{URL: server.URL + "/hook"})
+		return neighboured(Target{URL: server.URL + "/hook", Seen: seen})
 	}
 }
 

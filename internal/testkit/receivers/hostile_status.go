@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"testing"
 )
 
 // statuses are complete answers that are easily taken for something else.
@@ -15,6 +14,10 @@ var statuses = []Case{
 	status(400, "http_4xx"), status(401, "http_4xx"), status(407, "http_4xx"), status(410, "http_4xx"),
 	status(421, "http_4xx"), status(429, "http_429"),
 	status(500, "http_5xx"), status(503, "http_5xx"), status(599, "http_5xx"), status(999, "http_5xx"),
+}
+
+// redirects must not be followed.
+var redirects = []Case{
 	redirect(301, metadata), redirect(302, metadata), redirect(303, metadata), redirect(307, metadata),
 	redirect(308, metadata),
 	redirect(302, ""), redirect(307, ""), redirect(308, ""),
@@ -35,19 +38,22 @@ func redirect(code int, location string) Case {
 	if location != "" {
 		where = "the metadata address"
 	}
-	return one("redirects with "+strconv.Itoa(code)+" to "+where, Outcome{Status: code, Reason: "http_3xx"}, Promptly,
-		func(t testing.TB, ca *CA) Target {
+	c := one("redirects with "+strconv.Itoa(code)+" to "+where, Outcome{Status: code, Reason: "http_3xx"}, Promptly,
+		func(t Scope, ca *CA) Target {
 			addr, trapped := Trap(t, "127.0.0.1:0")
 			to := location
 			if to == "" {
 				to = "https://" + addr + "/hook"
 			}
-			server := serveHTTP(t, ca, func(w http.ResponseWriter, _ *http.Request) {
+			seen := &Seen{}
+			server := serveHTTP(t, ca, seen, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Location", to)
 				w.WriteHeader(code)
 			})
-			return Target{URL: server.URL + "/hook", Trapped: trapped}
+			return Target{URL: server.URL + "/hook", Seen: seen, Trapped: trapped}
 		})
+	c.Beyond = location != ""
+	return c
 }
 
 // waits are failures with a Retry-After of every kind. The client hands the text on as it came.
@@ -108,10 +114,11 @@ var names = []Case{
 
 // named starts a receiver on 127.0.0.1 that keeps no connection, a trap on the same port of 127.0.0.2, and a
 // DNS in front.
-func named(answer Answer) func(t testing.TB, ca *CA) Target {
-	return func(t testing.TB, ca *CA) Target {
+func named(answer Answer) func(t Scope, ca *CA) Target {
+	return func(t Scope, ca *CA) Target {
 		t.Helper()
-		server := serveHTTP(t, ca,
+		seen := &Seen{}
+		server := serveHTTP(t, ca, seen,
 			func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
 		_, port, err := net.SplitHostPort(server.Listener.Addr().String())
 		if err != nil {
@@ -119,6 +126,6 @@ func named(answer Answer) func(t testing.TB, ca *CA) Target {
 		}
 		_, trapped := Trap(t, net.JoinHostPort("127.0.0.2", port))
 		url := "https://" + net.JoinHostPort(Host, port) + "/hook"
-		return Target{URL: url, Resolver: DNS(t, answer), Trapped: trapped}
+		return Target{URL: url, Seen: seen, Resolver: DNS(t, answer), Trapped: trapped}
 	}
 }

@@ -14,8 +14,6 @@ import (
 	"net"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"testing"
 )
 
 // secures misuse TLS after the handshake. crypto/tls offers no way to do that, so their records are
@@ -80,20 +78,21 @@ var (
 )
 
 // sealing is the start of a case that reads a request and goes on with records that it makes itself.
-func sealing(version uint16, handle func(*sealer)) func(t testing.TB, ca *CA) Target {
-	return func(t testing.TB, ca *CA) Target {
+func sealing(version uint16, handle func(*sealer)) func(t Scope, ca *CA) Target {
+	return func(t Scope, ca *CA) Target {
 		t.Helper()
 		cert := ca.Issue(t, Leaf{})
-		var sent atomic.Int64
-		addr := serveTCP(t, "127.0.0.1:0", func(tcp net.Conn, ended <-chan struct{}) {
-			wire := &heard{Conn: counted{tcp, &sent}}
+		seen := &Seen{}
+		addr := serveTCP(t, "127.0.0.1:0", seen, func(tcp net.Conn, ended <-chan struct{}) {
+			wire := &heard{Conn: counted{tcp, seen}}
 			var log keyLog
 			secure := tls.Server(wire, &tls.Config{
 				Certificates: []tls.Certificate{cert}, MinVersion: version, MaxVersion: version, KeyLogWriter: &log,
 				SessionTicketsDisabled: true,
 				CipherSuites:           []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256},
 			})
-			c := &conn{Conn: secure, tcp: tcp.(*net.TCPConn), in: bufio.NewReader(secure), ended: ended}
+			in := bufio.NewReader(secure)
+			c := &conn{Conn: secure, tcp: tcp.(*net.TCPConn), in: in, ended: ended, seen: seen}
 			neighbourly(func(c *conn) {
 				s := newSealer(t, wire, secure.ConnectionState(), &log)
 				s.seq += uint64(c.answered)
@@ -101,7 +100,7 @@ func sealing(version uint16, handle func(*sealer)) func(t testing.TB, ca *CA) Ta
 				c.hold()
 			})(c)
 		})
-		return neighboured(Target{URL: "https://" + addr + "/hook", Sent: sent.Load})
+		return neighboured(Target{URL: "https://" + addr + "/hook", Seen: seen})
 	}
 }
 
@@ -151,7 +150,7 @@ type sealer struct {
 	seq    uint64
 }
 
-func newSealer(t testing.TB, to *heard, state tls.ConnectionState, log *keyLog) *sealer {
+func newSealer(t Scope, to *heard, state tls.ConnectionState, log *keyLog) *sealer {
 	t.Helper()
 	s := &sealer{to: to}
 	if state.Version == tls.VersionTLS13 {

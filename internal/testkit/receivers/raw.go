@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"testing"
 )
 
 // conn is a connection of a receiver that writes HTTP by hand.
@@ -20,8 +18,10 @@ type conn struct {
 	out      *cork // below TLS; nil where nothing is held back
 	in       *bufio.Reader
 	ended    <-chan struct{} // closed when the test is over
-	path     string          // of the last request read
-	answered int             // requests of the neighbour
+	seen     *Seen
+	path     string // of the last request read
+	answered int    // requests of the neighbour
+	spoiled  bool   // a client that uses it again gets another request's answer, or none
 }
 
 // readRequest takes one HTTP/1.1 request off the connection, body included.
@@ -31,6 +31,10 @@ func (c *conn) readRequest() error {
 		return err
 	}
 	c.path = req.URL.Path
+	c.seen.requests.Add(1)
+	if c.spoiled {
+		c.seen.behind.Add(1)
+	}
 	_, err = io.Copy(io.Discard, req.Body)
 	return err
 }
@@ -94,7 +98,10 @@ func (c *conn) hold() {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		_, _ = io.Copy(io.Discard, c.in)
+		n, _ := io.Copy(io.Discard, c.in)
+		if c.spoiled {
+			c.seen.behind.Add(n)
+		}
 	}()
 	select {
 	case <-gone:
@@ -104,13 +111,13 @@ func (c *conn) hold() {
 
 // serveRaw starts a TLS listener on 127.0.0.1 and gives every connection, handshake done, to handle.
 // Without configuration it has a valid certificate and speaks HTTP/1.1.
-func serveRaw(t testing.TB, ca *CA, config *tls.Config, handle func(*conn)) Target {
+func serveRaw(t Scope, ca *CA, config *tls.Config, handle func(*conn)) Target {
 	t.Helper()
 	return serveOn(t, ca, config, func(c net.Conn) *cork { return &cork{Conn: c} }, handle)
 }
 
 // serveOn is serveRaw with another kind of sockets.
-func serveOn(t testing.TB, ca *CA, config *tls.Config, socket func(net.Conn) *cork, handle func(*conn)) Target {
+func serveOn(t Scope, ca *CA, config *tls.Config, socket func(net.Conn) *cork, handle func(*conn)) Target {
 	t.Helper()
 	if config == nil {
 		config = &tls.Config{}
@@ -118,33 +125,38 @@ func serveOn(t testing.TB, ca *CA, config *tls.Config, socket func(net.Conn) *co
 	if len(config.Certificates) == 0 {
 		config.Certificates = []tls.Certificate{ca.Issue(t, Leaf{})}
 	}
-	var sent atomic.Int64
-	addr := serveTCP(t, "127.0.0.1:0", func(tcp net.Conn, ended <-chan struct{}) {
-		out := socket(counted{tcp, &sent})
+	seen := &Seen{}
+	addr := serveTCP(t, "127.0.0.1:0", seen, func(tcp net.Conn, ended <-chan struct{}) {
+		out := socket(counted{tcp, seen})
 		secure := tls.Server(out, config)
 		if secure.Handshake() == nil {
-			handle(&conn{Conn: secure, tcp: tcp.(*net.TCPConn), out: out, in: bufio.NewReader(secure), ended: ended})
+			in := bufio.NewReader(secure)
+			handle(&conn{Conn: secure, tcp: tcp.(*net.TCPConn), out: out, in: in, ended: ended, seen: seen})
 		}
 		_ = secure.Close()
 	})
-	return Target{URL: "https://" + addr + "/hook", Sent: sent.Load}
+	return Target{URL: "https://" + addr + "/hook", Seen: seen}
 }
 
-// counted adds up the bytes written to a connection.
+// counted adds up the bytes written to a connection. A receiver that has written Most bytes hangs up, so that a client
+// that reads without end cannot keep it busy for ever.
 type counted struct {
 	net.Conn
-	sent *atomic.Int64
+	seen *Seen
 }
 
 func (c counted) Write(p []byte) (int, error) {
+	if c.seen.sent.Load() > Most {
+		return 0, net.ErrClosed
+	}
 	n, err := c.Conn.Write(p)
-	c.sent.Add(int64(n))
+	c.seen.sent.Add(int64(n))
 	return n, err
 }
 
 // serveTCP listens on addr and gives every connection to handle in a new goroutine.
 // When the test is over the listener and all connections are closed and every handle awaited.
-func serveTCP(t testing.TB, addr string, handle func(c net.Conn, ended <-chan struct{})) string {
+func serveTCP(t Scope, addr string, seen *Seen, handle func(c net.Conn, ended <-chan struct{})) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -169,6 +181,7 @@ func serveTCP(t testing.TB, addr string, handle func(c net.Conn, ended <-chan st
 			open = append(open, c)
 			mu.Unlock()
 			wg.Go(func() {
+				defer seen.connected()()
 				defer func() { _ = c.Close() }()
 				handle(c, ended)
 			})
@@ -188,9 +201,9 @@ func serveTCP(t testing.TB, addr string, handle func(c net.Conn, ended <-chan st
 }
 
 // Trap listens where no connection may ever arrive and counts arrivals.
-func Trap(t testing.TB, addr string) (string, func() int) {
+func Trap(t Scope, addr string) (string, func() int) {
 	t.Helper()
-	var count atomic.Int32
-	addr = serveTCP(t, addr, func(net.Conn, <-chan struct{}) { count.Add(1) })
-	return addr, func() int { return int(count.Load()) }
+	seen := &Seen{}
+	addr = serveTCP(t, addr, seen, func(net.Conn, <-chan struct{}) {})
+	return addr, seen.Connections
 }
