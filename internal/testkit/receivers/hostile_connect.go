@@ -99,12 +99,12 @@ func unsent(c Case) Case {
 
 // suites is a case of a server of TLS 1.2 without any cipher suite that the client offers.
 func suites(name string, ids ...uint16) Case {
-	return unsent(one(name, none("tls_handshake"), Promptly, certified(func(t Scope, ca *CA) *tls.Config {
+	return one(name, none("tls_handshake"), Promptly, certified(func(t Scope, ca *CA) *tls.Config {
 		cert := ca.Issue(t, Leaf{})
 		return &tls.Config{
 			MaxVersion: tls.VersionTLS12, CipherSuites: ids, Certificates: []tls.Certificate{cert, selfSignedRSA(t)},
 		}
-	})))
+	}))
 }
 
 // selfSignedRSA is a certificate for the suites that need one. No client gets to see it.
