@@ -69,13 +69,7 @@ func (w *wire) silent() bool {
 	if err != nil {
 		return false
 	}
-	nothing := false
-	err = raw.Read(func(fd uintptr) bool {
-		_, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		nothing = errors.Is(err, syscall.EAGAIN)
-		return true
-	})
-	return err == nil && nothing
+	return quiet(raw)
 }
 
 // SetWriteDeadline does nothing: only TLS calls it, to wait 5 s for its last word to be taken.

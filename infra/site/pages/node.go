@@ -57,10 +57,11 @@ func member(n *yaml.Node, path ...string) *yaml.Node {
 
 // word is that of a scalar at a path.
 func word(n *yaml.Node, path ...string) string {
-	if n = member(n, path...); n == nil {
+	found := member(n, path...)
+	if found == nil {
 		return ""
 	}
-	return n.Value
+	return found.Value
 }
 
 // asJSON is a value of YAML as JSON to read.
