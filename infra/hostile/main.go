@@ -64,7 +64,8 @@ func run(ctx context.Context, args []string) error {
 	}
 	command := o.exec
 	if o.sender != "" {
-		if command, err = builtIn(o.sender); err != nil {
+		command, err = builtIn(o.sender)
+		if err != nil {
 			return err
 		}
 	}
@@ -100,7 +101,8 @@ func parse(args []string) (o options, err error) {
 	if o.parallel < 1 || o.parallel > 16 {
 		return o, fmt.Errorf("-parallel is from 1 to 16, not %d", o.parallel)
 	}
-	if o.match, err = regexp.Compile(*match); err != nil {
+	o.match, err = regexp.Compile(*match)
+	if err != nil {
 		return o, fmt.Errorf("-match: %w", err)
 	}
 	return o, nil

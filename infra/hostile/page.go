@@ -32,7 +32,8 @@ func compare(ctx context.Context, o options) error {
 	}
 	played := map[string][]result{}
 	for _, name := range order {
-		if played[name], err = playFresh(ctx, name, o); err != nil {
+		played[name], err = playFresh(ctx, name, o)
+		if err != nil {
 			return fmt.Errorf("sender %s: %w", name, err)
 		}
 		fmt.Printf("%s: %d of %d receivers found something\n", name, bad(played[name]), len(played[name]))

@@ -67,7 +67,8 @@ func post(ctx context.Context, name string, args []string) error {
 	}
 	send := plain(pool)
 	if name == "herald" {
-		if send, err = herald(pool); err != nil {
+		send, err = herald(pool)
+		if err != nil {
 			return err
 		}
 	}
