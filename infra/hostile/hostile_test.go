@@ -71,7 +71,7 @@ func played(t *testing.T, sender string, names []string, within time.Duration) [
 	return results
 }
 
-// The kit finds what careless senders do, and nothing where Herald's client is asked.
+// The kit finds the faults of careless senders, and nothing where Herald's client is asked.
 func TestKit_play_findsWhatASenderDoes(t *testing.T) {
 	for _, c := range []struct {
 		sender, receiver string
@@ -108,7 +108,7 @@ func TestKit_play_findsWhatASenderDoes(t *testing.T) {
 	}
 }
 
-// Each kind of finding comes of its own facts.
+// Each kind of finding has its facts.
 func TestJudge(t *testing.T) {
 	kind := func(k receivers.Family, statuses ...int) receivers.Case {
 		c := receivers.Case{Kind: k}
@@ -237,7 +237,7 @@ func mustParse(t *testing.T, args ...string) options {
 	return o
 }
 
-// The page has what Herald does with every case that the kit plays.
+// The page has a row for every case that the kit plays.
 func TestThePageHasEveryCase(t *testing.T) {
 	page, err := os.ReadFile("../docs/hostile.md")
 	if err != nil {

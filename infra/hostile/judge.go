@@ -22,7 +22,7 @@ const (
 	unverified     = "unverified"     // it sent its request to a receiver that it must not trust
 	deceived       = "deceived"       // it took a failure for a success
 	endless        = "endless"        // it read on and on
-	memory         = "memory"         // it kept what it read
+	memory         = "memory"         // it kept the answer
 	hung           = "hung"           // it was not back in time
 	reused         = "reused"         // it asked again on a connection that the answer before had left in doubt
 )
@@ -36,7 +36,7 @@ const stale = 599
 // grown is the memory that no receiver should cost a sender.
 const grown = 64 << 20
 
-// judge says what is wrong with what a sender did.
+// judge compares the acts of a sender with those of a safe one.
 func judge(c hosted, a attempt) (found []finding) {
 	add := func(kind string, wrong bool, format string, args ...any) {
 		if wrong {
@@ -56,7 +56,7 @@ func judge(c hosted, a attempt) (found []finding) {
 	return found
 }
 
-// deceives reports whether the sender took for a success what is none: a status of 2xx where the receiver sent another,
+// deceives reports whether the sender took a failure for a success: a status of 2xx where the receiver sent another,
 // or could not be trusted.
 func deceives(c hosted, a attempt) bool {
 	for i, want := range c.Want {
@@ -73,7 +73,7 @@ func deceives(c hosted, a attempt) bool {
 
 func success(status int) bool { return status >= 200 && status < 300 }
 
-// advice is what a safe sender does with a case.
+// advice says how a safe sender treats a case.
 func advice(c receivers.Case) string {
 	if c.Unsent {
 		return "sends nothing"
@@ -98,7 +98,7 @@ func advice(c receivers.Case) string {
 	return says
 }
 
-// outcome is what a sender should report of one POST.
+// outcome is the report of one POST that a sender should make.
 func outcome(want receivers.Outcome) string {
 	if want.Status == 0 {
 		return "takes no status"

@@ -111,7 +111,7 @@ func (s *scope) Fatalf(format string, args ...any) {
 	panic(errStopped)
 }
 
-// end runs what was registered, the last first.
+// end runs the registered functions, the last first.
 func (s *scope) end() {
 	s.mu.Lock()
 	cleanups := s.cleanups

@@ -17,15 +17,15 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/receivers"
 )
 
-// attempt is what a sender did with a case.
+// attempt has the acts of a sender in one case.
 type attempt struct {
 	Statuses []int         // that it took, one for each POST; 0: none
 	Took     time.Duration // of all POSTs together
 	Hung     bool          // it was not back in time, and was ended
-	Memory   int64         // the most that its process had, in bytes, beyond what a receiver that behaves costs
+	Memory   int64         // bytes at most of its process, beyond the cost of a receiver that behaves
 }
 
-// result is a case, what the sender did with it, and what is wrong with that.
+// result is a case with the acts of the sender and the findings about them.
 type result struct {
 	hosted
 	attempt

@@ -50,7 +50,7 @@ func builtIn(name string) (string, error) {
 	return strings.ReplaceAll(command, "{self}", self), nil
 }
 
-// post is a sender in a process of its own: it POSTs to the URLs in turn, and prints the statuses.
+// post is a sender, which runs in its own process. It POSTs to the URLs in turn, and prints the statuses.
 func post(ctx context.Context, name string, args []string) error {
 	if len(args) < 3 {
 		return errors.New("usage: post NAME CA PAUSE URL…")

@@ -11,7 +11,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/receivers"
 )
 
-// printResults prints a line for each case, and what was found at the end.
+// printResults prints a line for each case, and the number of findings at the end.
 func printResults(w io.Writer, results []result) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "RECEIVER\tA SAFE SENDER\tTHIS SENDER TOOK\tIN\tFOUND")
@@ -39,7 +39,7 @@ func clauses(found []finding) string {
 	return strings.Join(all, "; ")
 }
 
-// await prints the URLs, waits for the end, and prints what the receivers have seen.
+// await prints the URLs, waits for the end, and prints the counts of the receivers.
 func (k *kit) await(ctx context.Context, w io.Writer, serve time.Duration) error {
 	fmt.Fprintf(w, "Have the sender trust %s, and let it POST to each URL so many times.\n"+
 		"Interrupt to see what it did; it ends in %s.\n\n", k.authority, serve)
@@ -58,7 +58,7 @@ func (k *kit) await(ctx context.Context, w io.Writer, serve time.Duration) error
 	return k.printSeen(w)
 }
 
-// printSeen prints what the receivers have seen that were asked. They do not see the statuses that a sender took, nor
+// printSeen prints the counts of the receivers that were asked. They do not see the statuses that a sender took, nor
 // its memory.
 func (k *kit) printSeen(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

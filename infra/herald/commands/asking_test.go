@@ -14,7 +14,7 @@ import (
 // asksNothing are the acts that change nothing of a stack: they write a new file here, or serve a page.
 var asksNothing = []string{"endpoints convert", "events convert", "console"}
 
-// What a script pipes in is no answer: "yes | herald" would agree to what was never read.
+// The input of a script is no answer: "yes | herald" would agree to a question that was never read.
 func TestActs_askFirstAndAllAlike(t *testing.T) {
 	for line := range actors {
 		if slices.ContainsFunc(asksNothing, func(quiet string) bool { return strings.HasPrefix(line, quiet) }) {

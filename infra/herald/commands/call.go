@@ -33,7 +33,7 @@ type call struct {
 // dryRun reports whether the plan alone is wanted.
 func (c call) dryRun() bool { return c.line.Bool("dry-run") }
 
-// confirm asks before an act, alike for every command: in which stack, and what.
+// confirm asks before an act, alike for every command, and names the stack and the act.
 func (c call) confirm(question string) error {
 	return c.Confirm(fmt.Sprintf("%s in %s: %s", c.stack.Name, c.stack.Region(), question))
 }

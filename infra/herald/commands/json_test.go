@@ -15,7 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/answers"
 )
 
-// Rows of the reference's table: commands, and the names of what each prints.
+// Rows of the reference's table: commands, and the names that each prints.
 var (
 	shapeRow = regexp.MustCompile("(?m)^\\| (`[^|]+`) \\| ([^|]*) \\|$")
 	ticked   = regexp.MustCompile("`([^`]+)`")
@@ -59,7 +59,7 @@ var printing = map[string]string{
 	"keys revoke": "hk_1", "endpoints import": "-", "stop": "", "start": "",
 }
 
-// What a program reads is what the page says. A new command is added to the table.
+// Programs read the names on the page. A new command is added to the table.
 func TestJSON_hasTheShapesOfThePage(t *testing.T) {
 	said := shapes(t)
 	const answer = `{"data":[{}],"next_cursor":null,"answered":true,"state":"acknowledged",

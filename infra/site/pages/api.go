@@ -104,7 +104,7 @@ func (r *reference) shape(schema *yaml.Node) {
 	r.text.WriteString("\n")
 }
 
-// kind says in a few words what a schema takes.
+// kind names the values of a schema in a few words.
 func (r *reference) kind(schema *yaml.Node) (facts []string) {
 	if to := word(schema, "$ref"); to != "" {
 		name := to[strings.LastIndex(to, "/")+1:]

@@ -68,7 +68,7 @@ func section(document, heading string) string {
 	return strings.TrimSpace(inside) + "\n"
 }
 
-// chosen keeps of the receivers' document what the adopter's stack does.
+// chosen keeps the parts of the receivers' document that hold for the adopter's stack.
 func (w *site) chosen(text string) string {
 	const operator = "Where the operator of Herald has chosen "
 	text = w.swap(text, operator+"[`AsymmetricSignatures`](deploy.md#parameters), `webhook-signature` also has",
@@ -85,7 +85,7 @@ func (w *site) chosen(text string) string {
 	return text
 }
 
-// companions leaves out what is about headers that are not sent.
+// companions leaves out the passages on headers that are not sent.
 func (w *site) companions(text string) string {
 	const both = "A delivery is signed twice, with HMAC-SHA256, over"
 	const either = "Check one of the two, compare"
@@ -194,7 +194,7 @@ func (w *site) adapted(document string) string {
 	return w.headed(w.own(document))
 }
 
-// own puts the adopter's name in the place of ours, except in code.
+// own puts the adopter's name in the place of Herald's, except in code.
 func (w *site) own(document string) string {
 	var b strings.Builder
 	last := 0

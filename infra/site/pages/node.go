@@ -20,7 +20,7 @@ func parsed(text string) *yaml.Node {
 	return n.Content[0]
 }
 
-// members are those of a mapping in its order, what is merged into it included.
+// members are those of a mapping in its order, merged ones included.
 func members(n *yaml.Node) (all []named) {
 	if n != nil && n.Kind == yaml.AliasNode {
 		n = n.Alias

@@ -50,7 +50,7 @@ func sites(t *testing.T) []made {
 	return all
 }
 
-// code is what quotes files that every adopter has alike.
+// code matches quotes of files that every adopter has alike.
 var code = regexp.MustCompile("(?ms)^```.*?^```$")
 
 func TestMake_saysOnlyWhatTheAdopterSends(t *testing.T) {
@@ -169,7 +169,7 @@ func TestFence_holdsWhateverIsInIt(t *testing.T) {
 	}
 }
 
-// foreign looks for elements that no page of ours has.
+// foreign looks for elements that no page of the site has.
 func foreign(t *testing.T, name string, page []byte) {
 	t.Helper()
 	tokens := html.NewTokenizer(bytes.NewReader(page))

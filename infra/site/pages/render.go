@@ -57,7 +57,7 @@ func (w *site) render() error {
 	return nil
 }
 
-// view is what the layout shows.
+// view has the values of the layout.
 type view struct {
 	Settings
 	Page  page

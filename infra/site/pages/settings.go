@@ -18,7 +18,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
-// Settings are what an adopter chooses. The zero value of each field but Name is allowed.
+// Settings are the choices of an adopter. The zero value of each field but Name is allowed.
 type Settings struct {
 	Name       string              `yaml:"name"`
 	Support    string              `yaml:"support"` // https: or mailto:
@@ -82,7 +82,7 @@ func (s Settings) check() error {
 	return errors.Join(append(faults, s.checkSending())...)
 }
 
-// checkSending refuses what no stack sends.
+// checkSending refuses headers that no stack sends.
 func (s Settings) checkSending() error {
 	var faults []error
 	for _, prefix := range s.Addresses {
@@ -99,7 +99,7 @@ func (s Settings) checkSending() error {
 	return errors.Join(faults...)
 }
 
-// address refuses what a link must not be, such as javascript:.
+// address refuses schemes that no link may have, such as javascript:.
 func address(field, value string, schemes ...string) error {
 	u, err := url.Parse(value)
 	if value != "" && (err != nil || !slices.Contains(schemes, u.Scheme) || u.Host == "" && u.Opaque == "") {

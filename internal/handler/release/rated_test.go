@@ -109,8 +109,8 @@ func TestRun_pacesBesideATrouble(t *testing.T) {
 	}
 }
 
-// What an outage held may lie between deliveries that wait for their rate. A recovery that has become a pace leaves it
-// to the pace: another recovery may not begin for long, and would hold up everything younger until then.
+// Deliveries that an outage held may lie between deliveries that wait for their rate. A recovery that has become a pace
+// leaves it to the pace: another recovery may not begin for long, and would hold up everything younger until then.
 func TestRun_pacesWhatARecoveryHasLeft(t *testing.T) {
 	inAccount(t, func(a *account) {
 		items := append(a.held(hook, 900, rated), append(a.held(hook, 500), a.held(hook, 900, rated)...)...)

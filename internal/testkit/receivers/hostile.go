@@ -72,7 +72,7 @@ type Target struct {
 	URL       string
 	Neighbour string        // another tenant's endpoint on the same host, which answers 204; "" where it could not
 	Resolver  *net.Resolver // nil unless the case is about DNS
-	Seen      *Seen         // what the receiver has seen so far
+	Seen      *Seen         // acts of the client so far
 	Trapped   func() int    // connections that should never have been made; nil: nothing to trap
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Seen is what a receiver has seen of its client. Its methods may be called at any time, by any goroutine.
+// Seen counts the acts of a receiver's client. Its methods may be called at any time, by any goroutine.
 type Seen struct {
 	sent, requests, behind atomic.Int64
 

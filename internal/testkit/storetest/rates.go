@@ -93,7 +93,7 @@ var ratePromises = []Promise{
 		}
 	}},
 	{"clocks are finer than the moments that are stored", func(t testing.TB, b Backend) {
-		// What is left is a slot's time, short of a part of a microsecond that the clock adds.
+		// A slot's time is left, short of a part of a microsecond that the clock adds.
 		for _, limit := range []int{3, 7, 299, 300} {
 			endpointID := fmt.Sprint("webhook_", limit)
 			first := take(t, b, endpointID, rate.Ask{Limit: limit, Want: limit - 1, Ahead: rate.Burst}, at)
