@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,11 +16,18 @@ import (
 	"github.com/herald-webhooks/herald/internal/event/catalogue"
 )
 
+// checkout is found before the tests leave their folder.
+var checkout, errCheckout = filepath.Abs("../..")
+
 // showsTheSite looks at each kind of page of the site for tenants' developers, and searches its event types.
 func (b *browser) showsTheSite(t *testing.T) {
 	t.Helper()
+	if errCheckout != nil {
+		t.Fatal(errCheckout)
+	}
+	description := filepath.Join(checkout, "infra", "openapi.yaml")
 	files, err := pages.Make(
-		pages.Sources{Root: "../..", Description: "../openapi.yaml", Types: catalogue.Types()},
+		pages.Sources{Root: checkout, Description: description, Types: catalogue.Types()},
 		pages.Settings{Name: "Acme", Support: "mailto:help@acme.test", Companions: "webhook", PublicKeys: true, Traces: true},
 	)
 	if err != nil {
