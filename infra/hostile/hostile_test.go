@@ -44,18 +44,22 @@ func trusting(urls []string) {
 	}
 }
 
-// played plays a sender on the cases with these names.
-func played(t *testing.T, sender string, names []string, within time.Duration) []result {
+// started is a kit with the receivers of these names. It ends with the test.
+func started(t *testing.T, names ...string) (*kit, options) {
 	t.Helper()
-	o, err := parse([]string{"-match", "^(" + strings.Join(names, "|") + ")$"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := mustParse(t, "-match", "^("+strings.Join(names, "|")+")$")
 	kit, err := start(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer kit.end()
+	t.Cleanup(kit.end)
+	return kit, o
+}
+
+// played plays a sender on the cases with these names.
+func played(t *testing.T, sender string, names []string, within time.Duration) []result {
+	t.Helper()
+	kit, o := started(t, names...)
 	command, err := builtIn("herald")
 	if err != nil {
 		t.Fatal(err)
@@ -150,15 +154,7 @@ func TestStatuses_readsALineForEachPost(t *testing.T) {
 
 // A sender that does not get through to a receiver that behaves says nothing about the others.
 func TestKit_play_refusesASenderThatDoesNotDeliver(t *testing.T) {
-	o, err := parse([]string{"-match", "^answers 200$"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	kit, err := start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer kit.end()
+	kit, o := started(t, "answers 200")
 	for command, want := range map[string]string{
 		"true {urls}":                 "from a receiver that behaves",
 		"sh -c no-such-sender {urls}": "complained",
@@ -173,15 +169,7 @@ func TestKit_play_refusesASenderThatDoesNotDeliver(t *testing.T) {
 
 // A sender elsewhere is watched, too.
 func TestKit_await_saysWhatTheReceiversHaveSeen(t *testing.T) {
-	o, err := parse([]string{"-match", "^(answers 200|redirects with 307 to itself elsewhere|answers 500)$"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	kit, err := start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer kit.end()
+	kit, _ := started(t, "answers 200", "redirects with 307 to itself elsewhere", "answers 500")
 	pem, err := os.ReadFile(kit.authority)
 	if err != nil {
 		t.Fatal(err)

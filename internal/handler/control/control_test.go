@@ -123,6 +123,17 @@ func (r *rig) ask(t *testing.T, action, fields string) string {
 	return testkit.Ask(t, r.handler().Function(), action, fields)
 }
 
+// mustRefuse fails the test unless the request is refused as want says, and nothing is written.
+func (r *rig) mustRefuse(t *testing.T, action, fields, want string) {
+	t.Helper()
+	if got := testkit.Refusal(t, r.ask(t, action, fields)); got != want {
+		t.Errorf("refused as %q, want %q", got, want)
+	}
+	if len(r.calls) > 0 {
+		t.Errorf("wrote %v", r.calls)
+	}
+}
+
 const (
 	one = `"tenant_id":"acme","endpoint_id":"webhook_1"`
 	all = `"tenant_id":"acme"`
@@ -247,12 +258,7 @@ func TestHandler_refuses(t *testing.T) {
 		"testing what is open":          {newRig().open("webhook_1"), "test", one, "circuit_open endpoint_id"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := testkit.Refusal(t, row.rig.ask(t, row.action, row.fields)); got != row.want {
-				t.Errorf("refused as %q, want %q", got, row.want)
-			}
-			if len(row.rig.calls) > 0 {
-				t.Errorf("wrote %v", row.rig.calls)
-			}
+			row.rig.mustRefuse(t, row.action, row.fields, row.want)
 		})
 	}
 }

@@ -93,12 +93,7 @@ func TestHandler_limit_refuses(t *testing.T) {
 		"a rate to remove":       {newRig().limited(10, 0), "unlimit", one + ten, "unknown_field rate_limit"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := testkit.Refusal(t, row.rig.ask(t, row.action, row.fields)); got != row.want {
-				t.Errorf("refused as %q, want %q", got, row.want)
-			}
-			if len(row.rig.calls) > 0 {
-				t.Errorf("wrote %v", row.rig.calls)
-			}
+			row.rig.mustRefuse(t, row.action, row.fields, row.want)
 		})
 	}
 }
