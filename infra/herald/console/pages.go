@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
 	"github.com/herald-webhooks/herald/infra/herald/stack"
@@ -126,13 +127,16 @@ func deliveries(ctx context.Context, s *Server, q url.Values) (any, error) {
 		"or paste the wh-id that its receiver saw into the search above."}, nil
 }
 
+// eachAttempt is the field of an address that asks for a delivery's attempts, from the log.
+const eachAttempt = "attempts"
+
 // delivery has nothing of a test that was just sent: there is no record of it before it has ended.
 func delivery(ctx context.Context, s *Server, q url.Values) (any, error) {
 	d, err := s.Stack.Ask(ctx, "inspect", "delivery", pick(q, "delivery_id"))
 	switch {
-	case errors.Is(err, client.ErrNotFound) && q.Get("done") == controls["test"].Done:
+	case errors.Is(err, client.ErrNotFound) && strings.HasPrefix(q.Get("delivery_id"), "test_"):
 		return thing{Head: &head{Kind: "Delivery", Name: "A test", ID: q.Get("delivery_id"), State: "under way",
-			Advice: []string{"It has not ended yet."}}}, nil
+			Advice: []string{"It has not ended yet, or its record has expired."}}}, nil
 	case errors.Is(err, client.ErrNotFound) && q.Get("delivery_id") != "":
 		return thing{Head: &head{Kind: "Delivery", Name: "No record of this delivery", ID: q.Get("delivery_id"),
 			Advice: []string{"No delivery has this id, or its record has expired: records are kept for 30 days after their " +
@@ -146,8 +150,8 @@ func delivery(ctx context.Context, s *Server, q url.Values) (any, error) {
 		return nil, err
 	}
 	t := thing{Head: s.deliveryHead(d, e), Timeline: s.ofDelivery(d, e), Raw: d}
-	if s.LogCosts && q.Get("attempts") == "" {
-		again := link("/delivery", "delivery_id", d["delivery_id"], "attempts", "1")
+	if s.LogCosts && q.Get(eachAttempt) == "" {
+		again := link("/delivery", "delivery_id", d["delivery_id"], eachAttempt, "1")
 		t.Head.Links = append(t.Head.Links, cell{Text: "Each attempt, from the log", Link: s.base + again,
 			Title: "costs by the bytes that are searched"})
 		return t, nil

@@ -48,12 +48,26 @@ func (s *Server) show(v view) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		now, q := s.Now().UTC().Format(time.RFC3339), r.URL.Query()
 		m := model{
-			Title: v.title, Page: v.page, Nav: v.nav, Live: v.live, Stack: s.Name, Operator: s.Operator, Query: q,
-			Path: r.URL.RequestURI(), Done: q.Get("done"), Acts: v.acts, AsOf: s.at(now).Title,
+			Title: v.title, Page: v.page, Nav: v.nav, Live: v.live && !s.costs(q), Stack: s.Name, Operator: s.Operator,
+			Query: q, Path: again(r.URL), Done: q.Get("done"), Acts: v.acts, AsOf: s.at(now).Title,
 		}
 		s.learn(r.Context(), v.acts)
 		var err error
 		m.Data, err = v.read(r.Context(), s, m.Query)
 		s.render(w, r, m, err)
 	}
+}
+
+// costs reports whether the page of an address makes a query of the log that is paid for. Every five seconds, one of
+// thirty days' log would cost more than the stack.
+func (s *Server) costs(q url.Values) bool { return s.LogCosts && q.Get(eachAttempt) != "" }
+
+// again is the address of a page for its refresh. The result of an act is told once: it may not hold any more.
+func again(u *url.URL) string {
+	q := u.Query()
+	q.Del("done")
+	if len(q) == 0 {
+		return u.Path
+	}
+	return u.Path + "?" + q.Encode()
 }
