@@ -28,12 +28,31 @@ func TestActs_askFirstAndAllAlike(t *testing.T) {
 		if out.code != exit.Usage {
 			t.Errorf("herald %s: exit code %d: %s", line, out.code, out.words)
 		}
-		looks := []any{"endpoint", "causes"}
+		looks := []any{"endpoint", "causes", "job"}
 		acts := slices.DeleteFunc(f.requests, func(r answers.Row) bool {
 			return r["dry_run"] == true || slices.Contains(looks, r["action"])
 		})
 		if len(acts) > 0 || len(f.cloud.changes) > 0 {
 			t.Errorf("herald %s: asked %v, changed %v", line, acts, f.cloud.changes)
+		}
+	}
+}
+
+// A number that is not exact, or an id that says nothing, is no question.
+func TestQuestions_tellWhatWouldBeDone(t *testing.T) {
+	const more = `{"selected":48000,"ready":48000,"complete":false,"until":"2026-01-03T08:00:00Z"}`
+	for line, says := range map[string]string{
+		"dead purge --tenant acme":              "Delete more than 48000 dead letters for good?",
+		"dead replay --tenant acme":             "Replay more than 48000 dead letters?",
+		"rejected publish --reason not_process": "Publish more than 48000 events again?",
+		"jobs resume job_1":                     "Go on with the job job_1: delete 870 more dead letters for good?",
+	} {
+		f := &fake{answers: map[string]string{
+			"replay start_job": more, "inspect job": `{"act":"purge","left":870}`, "inspect causes": `{"data":[]}`,
+		}}
+		code, _, words := f.play(t, "n\n", strings.Fields(line)...)
+		if contains(t, words, says); code != exit.Failed {
+			t.Errorf("herald %s: exit code %d: %s", line, code, words)
 		}
 	}
 }

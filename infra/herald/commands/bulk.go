@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -123,7 +124,7 @@ func (b bulk) start(ctx context.Context, c call) error {
 	case idle:
 		return exit.With(exit.Failed, "nothing of it can be done")
 	}
-	if err := c.confirm(fmt.Sprintf(b.question, ready)); err != nil {
+	if err := c.confirm(b.asks(ready, would["complete"] == true)); err != nil {
 		return err
 	}
 	job["dry_run"], job["confirm"] = false, b.confirm
@@ -133,6 +134,15 @@ func (b bulk) start(ctx context.Context, c call) error {
 		return err
 	}
 	return showStarted(ctx, c, started)
+}
+
+// asks is the question about so many, and about more where there was no time to count all.
+func (b bulk) asks(ready int, complete bool) string {
+	question := fmt.Sprintf(b.question, ready)
+	if complete {
+		return question
+	}
+	return strings.Replace(question, strconv.Itoa(ready), "more than "+strconv.Itoa(ready), 1)
 }
 
 // showStarted shows a job that was started, or watches it.

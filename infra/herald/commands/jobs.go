@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/urfave/cli/v3"
 
@@ -18,8 +19,7 @@ func jobCommands(s setup) *cli.Command {
 		command("show JOB-ID", "progress, outcome and failures with their reasons", s.on(showJob), watchFlag()),
 		usage.Unplanned(command("stop JOB-ID", "stop after the page that is under way",
 			s.asked(about("Stop the job %s", "job_id"), "replay", "stop_job"))),
-		usage.Unplanned(command("resume JOB-ID", "go on where it was",
-			s.confirmed(about("Go on with the job %s", "job_id"), resumeJob))),
+		usage.Unplanned(command("resume JOB-ID", "go on where it was", s.on(resumeJob))),
 	)
 }
 
@@ -56,8 +56,29 @@ func showJob(ctx context.Context, c call) error {
 	return nil
 }
 
-// resumeJob asks the function, and its alias for a job that deletes for good.
+// goingOn are the questions before a job goes on, by its act.
+var goingOn = map[any]string{
+	"replay":  "Go on with the job %s: replay %.0f more dead letters",
+	"purge":   "Go on with the job %s: delete %.0f more dead letters for good",
+	"publish": "Go on with the job %s: publish %.0f more events again",
+}
+
+// resumeJob asks the function, and its alias for a job that deletes for good. A question tells what the job does, which
+// its id does not.
 func resumeJob(ctx context.Context, c call) error {
+	question := "Go on with the job " + answers.Safe(answers.Text(c.fields, "job_id"))
+	if !c.Yes {
+		j, err := c.stack.Ask(ctx, "inspect", "job", answers.Row{"job_id": c.fields["job_id"]})
+		if err != nil {
+			return err
+		}
+		if does := goingOn[j["act"]]; does != "" {
+			question = fmt.Sprintf(does, answers.Safe(answers.Text(c.fields, "job_id")), answers.Number(j, "left"))
+		}
+	}
+	if err := c.confirm(question); err != nil {
+		return err
+	}
 	answer, err := stack.Resume(ctx, c.stack, c.fields)
 	if err == nil {
 		c.One(answer)

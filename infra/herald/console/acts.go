@@ -11,20 +11,18 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
 	"github.com/herald-webhooks/herald/infra/herald/next"
-	"github.com/herald-webhooks/herald/infra/herald/stack"
 )
 
 // act does a form's act, and returns its result and the page to go on with.
 type act func(ctx context.Context, s *Server, form url.Values) (done, back string, err error)
 
-// acts are the forms' actions.
+// acts are the forms' actions. Without a question they reach one thing each.
 func (s *Server) acts() map[string]act {
-	acts := map[string]act{"/start": start, "/replay": ids("replay"), "/publish": ids("publish")}
+	acts := map[string]act{"/start": start, "/replay": replayByID, "/job/stop": stopJob}
 	for action := range controls {
-		acts["/control/"+action] = control(action)
-	}
-	for _, action := range []string{"stop", "resume"} {
-		acts["/job/"+action] = jobAct(action)
+		if _, many := namedActs[action]; !many {
+			acts["/control/"+action] = control(action)
+		}
 	}
 	return acts
 }
@@ -45,11 +43,12 @@ func control(action string) act {
 	}
 }
 
-// ids acts on ids, without a question: of the acts that can be undone.
-func ids(name string) act {
-	return func(ctx context.Context, s *Server, form url.Values) (string, string, error) {
-		return byIDs(ctx, s, name, form)
+// replayByID sends one delivery again.
+func replayByID(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
+	if len(form["delivery_id"]) != 1 {
+		return "", "", errors.New("nothing was done: this was not asked by the console's own button")
 	}
+	return byIDs(ctx, s, "replay", form)
 }
 
 // backs are the pages that acts on ids lead back to.
@@ -90,13 +89,17 @@ func counted(results []answers.Row) string {
 // start answers the question. Of an act that cannot be undone, the count has to be typed.
 func start(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 	name := form.Get("act")
-	act, known := manyActs[name]
-	if !known {
+	act, many := manyActs[name]
+	named, known := namedActs[name]
+	if !many && !known {
 		return "", "", errors.New("no such act")
 	}
 	typed := form.Get("typed")
-	if act.deletes && (typed == "" || typed != form.Get("count")) {
+	if typed != "" && typed != form.Get("count") || typed == "" && act.deletes {
 		return "", "", errors.New("nothing was done: the number that was typed is not the number of the question")
+	}
+	if known {
+		return named.do(ctx, s, form)
 	}
 	if len(form[act.id]) > 0 {
 		return byIDs(ctx, s, name, form)
@@ -138,16 +141,10 @@ func startJobs(ctx context.Context, s *Server, name string, form url.Values) (do
 	return next.Number(len(started), "job was", "jobs were") + " started", "/jobs?", nil
 }
 
-func jobAct(action string) act {
-	return func(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
-		id := form.Get("job_id")
-		if action == "resume" {
-			_, err = stack.Resume(ctx, s.Stack, answers.Row{"job_id": id})
-		} else {
-			_, err = s.Stack.Ask(ctx, "replay", action+"_job", answers.Row{"job_id": id})
-		}
-		return action, link("/job", "job_id", id), err
-	}
+func stopJob(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
+	id := form.Get("job_id")
+	_, err = s.Stack.Ask(ctx, "replay", "stop_job", answers.Row{"job_id": id})
+	return "stopped", link("/job", "job_id", id), err
 }
 
 // maxForm bounds a form in bytes: a thousand ids fit.

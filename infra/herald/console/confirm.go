@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/herald-webhooks/herald/infra/herald/answers"
 	"github.com/herald-webhooks/herald/infra/herald/next"
 	"github.com/herald-webhooks/herald/infra/herald/stack"
 )
@@ -17,6 +18,7 @@ type question struct {
 	Asks     string
 	Label    string // of the button
 	Count    int    // that can be done
+	More     bool   // there was no time to count all
 	Typed    bool   // the count has to be typed: this cannot be undone
 	Lists    []section
 	Warnings []string
@@ -43,6 +45,9 @@ var manyActs = map[string]manyAct{
 	"discard": {"Delete %s for good", "rejected event", nil, "message_id", "discard_rejected_events", true},
 }
 
+// idPages are the pages of ids in a question. Opening a dead letter is logged, so its delivery is shown instead.
+var idPages = map[string]string{"delivery_id": "/delivery"}
+
 // function is the operator function that does the act.
 func (m manyAct) function() string {
 	if m.deletes {
@@ -51,14 +56,29 @@ func (m manyAct) function() string {
 	return "replay"
 }
 
+// number is the count with its noun, or alone without one. A count that is not exact says so.
+func (q question) number(one, many string) string {
+	written := strconv.Itoa(q.Count)
+	if one != "" {
+		written = next.Number(q.Count, one, many)
+	}
+	if q.More {
+		return "more than " + written
+	}
+	return written
+}
+
 // ask puts the question about so many.
 func (q question) ask(m manyAct) question {
-	q.Asks = fmt.Sprintf(m.asks, next.Number(q.Count, m.of, m.of+"s")) + "?"
-	q.Label = fmt.Sprintf(m.asks, strconv.Itoa(q.Count))
+	q.Asks = fmt.Sprintf(m.asks, q.number(m.of, m.of+"s")) + "?"
+	q.Label = fmt.Sprintf(m.asks, q.number("", ""))
 	return q
 }
 
 func confirm(ctx context.Context, s *Server, q url.Values) (any, error) {
+	if named, known := namedActs[q.Get("act")]; known {
+		return named.asked(ctx, s, q)
+	}
 	act, known := manyActs[q.Get("act")]
 	if !known {
 		return nil, fmt.Errorf("no such act: %q", q.Get("act"))
@@ -67,12 +87,15 @@ func confirm(ctx context.Context, s *Server, q url.Values) (any, error) {
 	ask.Hidden = []field{{"act", q.Get("act")}}
 	if ids := q[act.id]; len(ids) > 0 {
 		ask.Count = len(ids)
+		var rows []answers.Row
 		for _, id := range ids {
 			ask.Hidden = append(ask.Hidden, field{act.id, id})
+			rows = append(rows, answers.Row{act.id: id})
 		}
+		ask.Lists = []section{{List: listed(url.Values{}, rows, s.idColumn("these", act.id, idPages[act.id]))}}
 		return ask.ask(act), nil
 	}
-	if act.fields == nil {
+	if act.fields == nil || q.Get("ticked") != "" { // else everything would be selected
 		return nil, errors.New("no box was ticked")
 	}
 	v, err := s.survey(ctx, q, act)

@@ -168,7 +168,9 @@ func TestPages_linkBelowTheirPathOnly(t *testing.T) {
 func TestReplayOfTickedLetters_leadsToAPageThatShows(t *testing.T) {
 	f := &functions{}
 	web, browser, _ := open(t, f)
-	submit(t, browser, web.URL+"/replay", url.Values{"delivery_id": {"msg_1", "msg_2"}})
+	page := body(t, get(t, browser, web.URL+"/confirm?act=replay&delivery_id=msg_1&delivery_id=msg_2"), "Replay 2 dead")
+	f.asked = nil
+	submit(t, browser, web.URL+"/start", hidden(page))
 	want := []string{
 		`replay deliveries {"delivery_ids":["msg_1","msg_2"]}`, "may replay", "may replaydelete",
 		`inspect dead_letters {"status":"dead"}`,

@@ -36,8 +36,8 @@ type field struct{ Name, Value string }
 
 // controls are the acts of control that have a button. Discarding is left to the command line.
 var controls = map[string]struct{ Label, Done string }{
-	next.Pause: {"Pause", "paused"}, next.Resume: {"Resume", "resumed"}, next.Release: {"Send what waits", "releasing"},
-	next.Test: {"Send a test", "a test was sent"}, next.ResumeTenant: {"Resume the tenant", "the tenant was resumed"},
+	next.Pause: {"Pause", "paused"}, next.Resume: {"Resume", "resumed"}, next.Release: {"Send what waits…", "releasing"},
+	next.Test: {"Send a test", "a test was sent"}, next.ResumeTenant: {"Resume the tenant…", "the tenant was resumed"},
 }
 
 // buttons are those of the steps for an endpoint.
@@ -54,6 +54,8 @@ func (s *Server) buttons(steps []next.Step, e answers.Row) []button {
 		case next.Purge:
 			b = button{Label: "Purge its dead letters…", Function: "replaydelete", Warning: step.Warning,
 				Link: s.base + link("/confirm", "act", "purge", "endpoint_id", id)}
+		case next.Release, next.ResumeTenant:
+			b.Action, b.Link = "", s.base+link("/confirm", "act", step.Act, "tenant_id", tenant, "endpoint_id", id)
 		}
 		all = append(all, b)
 	}

@@ -106,9 +106,13 @@ func (s *Server) jobHead(j answers.Row) *head {
 		path := link("/endpoint", "endpoint_id", id, "tenant_id", answers.At(j, "selector.tenant_id"))
 		h.Links = append(h.Links, cell{Text: "Its endpoint", Link: s.base + path})
 	}
-	for action, label := range jobButtons[h.State] {
-		h.Buttons = append(h.Buttons, button{Label: label, Function: "replay", Action: s.base + "/job/" + action,
+	switch h.State {
+	case "running":
+		h.Buttons = append(h.Buttons, button{Label: "Stop", Function: "replay", Action: s.base + "/job/stop",
 			Fields: []field{{"job_id", h.ID}}})
+	case "stopped":
+		h.Buttons = append(h.Buttons, button{Label: "Go on…", Function: "replay",
+			Link: s.base + link("/confirm", "act", resumeJob, "job_id", h.ID)})
 	}
 	return h
 }

@@ -25,12 +25,12 @@ func TestEndpoint_leadsWithNameStateAndWhatMakesSense(t *testing.T) {
 		shows, hides            []string
 	}{
 		"open": {"open", "false", "", []string{
-			`class="badge bad">open`, "53 failures in a row, the last: timeout", "/control/release",
+			`class="badge bad">open`, "53 failures in a row, the last: timeout", "act=release",
 			"waits with the 30 others that wait", "30 deliveries wait",
 		}, []string{"/control/resume", "/control/test", "0 timeout"}},
 		"paused": {"paused", "false", "ann", []string{"/control/resume\"", "paused by ann"},
 			[]string{"/control/pause", "/control/test", "resume_tenant"}},
-		"paused by its tenant": {"paused", "true", "ann", []string{"/control/resume_tenant"}, []string{"/control/resume\""}},
+		"paused by its tenant": {"paused", "true", "ann", []string{"act=resume_tenant"}, []string{"/control/resume\""}},
 		"with a limit": {"healthy", "false", "", []string{
 			"at most 5 a second, by its owner (10) and an operator (5)",
 		}, nil},

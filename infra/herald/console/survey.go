@@ -58,7 +58,9 @@ func (v survey) question(ctx context.Context, ask question) (any, error) {
 	for _, r := range v.rows {
 		ask.Count += int(answers.Number(r, "ready"))
 		if r["complete"] == false {
-			ask.Warnings = append(ask.Warnings, "There was no time to count all: there are more than these.")
+			ask.More = true
+			ask.Warnings = append(ask.Warnings, "There was no time to count all: there are more than these. "+
+				"Choose a tenant, an endpoint or a time to have an exact number.")
 		}
 	}
 	causes, err := v.causes(ctx)

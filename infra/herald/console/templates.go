@@ -68,9 +68,6 @@ func anchor(title string) string { return strings.ReplaceAll(strings.ToLower(tit
 // short is the end of an ARN.
 func short(operator string) string { return operator[strings.LastIndexAny(operator, ":/")+1:] }
 
-// jobButtons are, by a job's state, the acts on it with their labels.
-var jobButtons = map[string]map[string]string{"running": {"stop": "Stop"}, "stopped": {"resume": "Go on"}}
-
 // next is the path of a list's next page, "" after the last.
 func (s *Server) next(path string, query url.Values, found answers.Row) string {
 	cursor, more := found["next_cursor"].(string)
