@@ -156,6 +156,7 @@ build: native .venv/installed ## run sam build (arm64) and make the native build
 
 SETTINGS ?= infra/site/settings.yaml
 site: $(OVERLAY) ## write the pages for tenants' developers into .local/site; SETTINGS=file has your name and colours
+	@rm -rf .local/site
 	@go run $(addprefix -overlay ,$(OVERLAY)) ./infra/site -settings "$(SETTINGS)" \
 		-openapi $(if $(CATALOGUE),.local/catalogue/openapi.yaml,infra/openapi.yaml)
 	@echo "the site is in .local/site"

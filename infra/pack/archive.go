@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -36,7 +37,8 @@ func archive(binary string) ([]byte, error) {
 	return zipped(0o755, entry{"bootstrap", code})
 }
 
-// folder makes the zip file of a folder's files.
+// folder makes the zip file of a folder's files. Those with a dot before the name are notes of the program that has
+// written the folder.
 func folder(path string) ([]byte, error) {
 	found, err := os.ReadDir(path)
 	if err != nil {
@@ -44,6 +46,9 @@ func folder(path string) ([]byte, error) {
 	}
 	var entries []entry
 	for _, file := range found {
+		if strings.HasPrefix(file.Name(), ".") {
+			continue
+		}
 		text, err := os.ReadFile(filepath.Join(path, file.Name())) //nolint:gosec // make wrote it
 		if err != nil {
 			return nil, fmt.Errorf("reading file: %w", err)

@@ -3,15 +3,17 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
 func TestFolder_isTheSameBytesWheneverItIsMade(t *testing.T) {
 	made := func() []byte {
 		at := t.TempDir()
-		for name, text := range map[string]string{"index.html": "<h1>", "a.md": "# a"} {
+		for name, text := range map[string]string{"index.html": "<h1>", "a.md": "# a", ".site": "a.md"} {
 			if err := os.WriteFile(filepath.Join(at, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -32,5 +34,20 @@ func TestFolder_isTheSameBytesWheneverItIsMade(t *testing.T) {
 	}
 	if _, err := folder("missing"); err == nil {
 		t.Error("a package without a site")
+	}
+}
+
+// The folder of the tools may be handed on without the package.
+func TestAccompany_givesTheToolsLicencesAndChecksums(t *testing.T) {
+	tools := map[string][]byte{"herald_linux_arm64": []byte("program")}
+	accompany(tools, map[string][]byte{
+		"LICENSE": []byte("a"), "THIRD_PARTY_LICENSES.txt": []byte("b"), "htmx.LICENSE": []byte("c"), "site.zip": []byte("d"),
+	})
+	want := []string{"LICENSE", "THIRD_PARTY_LICENSES.txt", "herald_SHA256SUMS", "herald_linux_arm64", "htmx.LICENSE"}
+	if got := slices.Sorted(maps.Keys(tools)); !slices.Equal(got, want) {
+		t.Errorf("the folder has %v, want %v", got, want)
+	}
+	if checked := bytes.Count(tools["herald_SHA256SUMS"], []byte("\n")); checked != 4 {
+		t.Errorf("%d checksums: %s", checked, tools["herald_SHA256SUMS"])
 	}
 }

@@ -1,7 +1,7 @@
 // Package main writes the files from which CloudFormation installs a version of Herald without building it: the
 // functions' archives, a template that finds them in a bucket, a file of parameters for each profile, the site for
 // tenants' developers, a software bill of materials, the licences of their contents, and checksums of all that. The
-// operators' tool has a separate folder with its checksums, since nothing of it is uploaded to the bucket.
+// operators' tool has a separate folder with its checksums and the licences, since nothing of it is uploaded.
 //
 // It promises the same bytes for the same binaries, wherever and whenever it runs. It builds and uploads nothing.
 package main
@@ -49,12 +49,23 @@ func write() error {
 	if err != nil {
 		return err
 	}
-	tools["herald_SHA256SUMS"] = sums(tools)
+	accompany(tools, files)
 	if err := fill(toolsOut, tools); err != nil {
 		return err
 	}
 	files["SHA256SUMS"] = sums(files)
 	return fill(out, files)
+}
+
+// notices are the licences of everything that is handed on.
+var notices = []string{"LICENSE", "THIRD_PARTY_LICENSES.txt", "htmx.LICENSE"}
+
+// accompany gives the tools checksums, and a copy of the licences: their folder may be handed on alone.
+func accompany(tools, files map[string][]byte) {
+	for _, name := range notices {
+		tools[name] = files[name]
+	}
+	tools["herald_SHA256SUMS"] = sums(tools)
 }
 
 // read reads files, and returns them by their names.

@@ -8,26 +8,37 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
-// stage copies a package, and has each archive hold the function's build for this machine, which runs it.
+// ofFunction is the name of an archive with a function's code, which has part of its digest. Others, such as that of
+// the site, are for people.
+var ofFunction = regexp.MustCompile(`^([a-z]+)-[0-9a-f]+\.zip$`)
+
+// stage copies a package, and has each function's archive hold the build for this machine, which runs it.
 func stage(source, functions, folder string) error {
 	if err := os.CopyFS(folder, os.DirFS(source)); err != nil {
 		return fmt.Errorf("copying the package: %w", err)
 	}
 	archives, _ := filepath.Glob(filepath.Join(folder, "*.zip")) // the pattern is well formed
-	if len(archives) == 0 {
-		return fmt.Errorf("no archive of a function is in %s: run `make package`", source)
-	}
+	staged := 0
 	for _, archive := range archives {
-		name, _, _ := strings.Cut(filepath.Base(archive), "-")
-		if err := checkArchive(archive); err != nil {
+		named := ofFunction.FindStringSubmatch(filepath.Base(archive))
+		if named == nil {
+			continue
+		}
+		err := checkArchive(archive)
+		if err == nil {
+			err = replaceArchive(archive, filepath.Join(functions, named[1], "bootstrap"))
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", filepath.Base(archive), err)
 		}
-		if err := replaceArchive(archive, filepath.Join(functions, name, "bootstrap")); err != nil {
-			return fmt.Errorf("%s: %w", filepath.Base(archive), err)
-		}
+		staged++
+	}
+	if staged == 0 {
+		return fmt.Errorf("no archive of a function is in %s: run `make package`", source)
 	}
 	return nil
 }

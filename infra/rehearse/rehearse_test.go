@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -129,6 +130,38 @@ func packed(t *testing.T, name string, mode os.FileMode, machine elf.Machine) st
 		t.Fatal(err)
 	}
 	return file
+}
+
+// A package has the archive of the site, too, and licences.
+func TestStage_exchangesTheArchivesOfFunctionsAlone(t *testing.T) {
+	whole := filepath.Dir(packed(t, "bootstrap", 0o755, elf.EM_AARCH64))
+	functions := t.TempDir()
+	err := errors.Join(
+		os.WriteFile(filepath.Join(whole, "site.zip"), []byte("pages"), 0o600),
+		os.Mkdir(filepath.Join(functions, "deliver"), 0o700),
+		os.WriteFile(filepath.Join(functions, "deliver", "bootstrap"), []byte("native"), 0o600),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	into := filepath.Join(t.TempDir(), "staged")
+	if err := stage(whole, functions, into); err != nil {
+		t.Fatal(err)
+	}
+	site, err := os.ReadFile(filepath.Join(into, "site.zip"))
+	if err != nil || string(site) != "pages" {
+		t.Errorf("the site became %q, %v", site, err)
+	}
+	code, err := os.ReadFile(filepath.Join(into, "deliver-0a.zip"))
+	if err != nil || !strings.Contains(string(code), "native") {
+		t.Errorf("the function's archive has not the build for this machine: %v", err)
+	}
+	if err := os.Remove(filepath.Join(whole, "deliver-0a.zip")); err != nil {
+		t.Fatal(err)
+	}
+	if err := stage(whole, functions, filepath.Join(t.TempDir(), "empty")); err == nil {
+		t.Error("a package with a site alone was taken")
+	}
 }
 
 func TestCheckArchive_refusesWhatLambdaCannotRun(t *testing.T) {

@@ -1,14 +1,17 @@
 // Command site writes the pages for the developers of receivers: event types, contract, verification, API.
 //
-// It promises the same bytes for the same settings, catalogue and documents. It asks nothing of the network, and what
-// it writes is for everybody: no page has anything of operators.
+// It promises the same bytes for the same settings, catalogue and documents. It asks nothing of the network, deletes
+// nothing that it has not written, and what it writes is for everybody: no page has anything of operators.
 package main
 
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/herald-webhooks/herald/infra/site/pages"
 	"github.com/herald-webhooks/herald/internal/event/catalogue"
@@ -38,27 +41,70 @@ func write(settings, description, out string) error {
 	return replace(out, files)
 }
 
-// marker is a file of every site: a folder without it is not emptied.
-const marker = "llms.txt"
+// list is the file of a site's folder that names its files. A folder is a site's only by that: an adopter's own pages
+// may have any other name, llms.txt among them.
+const list = ".site"
 
+// replace removes the files that an earlier run has written, and writes these. Where the folder has others, it changes
+// nothing. A run that was interrupted can be repeated: the list is written first.
 func replace(out string, files map[string][]byte) error {
-	before, err := os.ReadDir(out)
-	if err != nil && !os.IsNotExist(err) {
-		return fmt.Errorf("reading folder: %w", err)
-	}
-	if _, err := os.Stat(filepath.Join(out, marker)); err != nil && len(before) > 0 {
-		return fmt.Errorf("%s is not empty and has no site in it", out)
-	}
-	if err := os.RemoveAll(out); err != nil {
-		return fmt.Errorf("emptying folder: %w", err)
+	before, err := written(out)
+	if err != nil {
+		return err
 	}
 	if err := os.MkdirAll(out, 0o755); err != nil { //nolint:gosec // to be published
 		return fmt.Errorf("making folder: %w", err)
 	}
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(out, name), text, 0o644); err != nil { //nolint:gosec // to be published
+	names := slices.Sorted(maps.Keys(files))
+	if err := note(out, append(before, names...)); err != nil {
+		return err
+	}
+	for _, name := range before {
+		if err := os.Remove(filepath.Join(out, name)); err != nil && !os.IsNotExist(err) {
+			return fmt.Errorf("removing a page: %w", err)
+		}
+	}
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(out, name), files[name], 0o644); err != nil { //nolint:gosec // likewise
 			return fmt.Errorf("writing file: %w", err)
 		}
 	}
+	return note(out, names)
+}
+
+// note writes the list.
+func note(out string, names []string) error {
+	text := strings.Join(names, "\n") + "\n"
+	if err := os.WriteFile(filepath.Join(out, list), []byte(text), 0o644); err != nil { //nolint:gosec // likewise
+		return fmt.Errorf("writing the list of files: %w", err)
+	}
 	return nil
+}
+
+// written are the files of a folder that an earlier run has written. One that it has not written is an error, and so is
+// a name that leads out of the folder.
+func written(out string) ([]string, error) {
+	there, err := os.ReadDir(out)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading folder: %w", err)
+	}
+	text, err := os.ReadFile(filepath.Join(out, list)) //nolint:gosec // the caller's
+	if err != nil && !os.IsNotExist(err) {
+		return nil, fmt.Errorf("reading the list of files: %w", err)
+	}
+	names := strings.Fields(string(text))
+	for _, entry := range there {
+		if name := entry.Name(); name != list && !slices.Contains(names, name) {
+			return nil, fmt.Errorf("%s has %s, which no site has written: name another folder", out, name)
+		}
+	}
+	for _, name := range names {
+		if name != filepath.Base(name) {
+			return nil, fmt.Errorf("%s of %s names %s, which is outside of it", list, out, name)
+		}
+	}
+	return names, nil
 }

@@ -18,8 +18,8 @@ func (w *site) api() {
 	w.files["openapi.yaml"] = file
 	root := parsed(string(file))
 	r := reference{root: root}
-	fmt.Fprintf(&r.text, "# API\n\n%s\nThe address is `%s`. This page is made from [openapi.yaml](openapi.yaml), for "+
-		"generators of clients.\n\n", word(root, "info", "description"), w.apiURL())
+	fmt.Fprintf(&r.text, "# API\n\n%s\nThe address is %s. This page is made from [openapi.yaml](openapi.yaml), for "+
+		"generators of clients.\n\n", word(root, "info", "description"), quoted(w.apiURL()))
 	for _, path := range members(member(root, "paths")) {
 		for _, operation := range members(path.value) {
 			if operation.name != "parameters" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os/exec"
 	"regexp"
 	"strings"
 	"sync"
@@ -156,6 +157,33 @@ func TestMake_keepsTextsTexts(t *testing.T) {
 			if !strings.Contains(shown, strings.Join(strings.Fields(each), " ")) {
 				t.Errorf("%s does not show %q", name, each)
 			}
+		}
+	}
+}
+
+// A developer pastes these commands into a shell.
+func TestMake_hasCommandsThatNoAddressChanges(t *testing.T) {
+	for _, address := range []string{
+		"https://api.a.test", "https://api.a.test/stage/", "https://bücher.test:8443/a%20b", "https://a.test/$(id)",
+		"https://a.test/`id`", "https://a.test/it's;exit", `https://a.test/"&|(<>)\`, "https://a.test/!*~",
+	} {
+		files, err := Make(sources(), Settings{Name: "Acme", API: address, Companions: "webhook"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for page, path := range map[string]string{
+			"index.md": "/v1/webhooks", "addresses.md": "/v1/source-addresses",
+		} {
+			_, command, _ := strings.Cut(string(files[page]), "```sh\n")
+			command, _, _ = strings.Cut(command, "```")
+			script := "curl() { printf '%s\\n' \"$@\"; }\n" + command
+			said, err := exec.CommandContext(t.Context(), "sh", "-c", script).CombinedOutput()
+			if want := strings.TrimSuffix(address, "/") + path; err != nil || strings.Split(string(said), "\n")[1] != want {
+				t.Errorf("%s with %s asks %q, %v, want %s", page, address, said, err, want)
+			}
+		}
+		if !strings.Contains(words(files["api.html"]), "The address is "+strings.TrimSuffix(address, "/")+".") {
+			t.Errorf("api.html does not show %s", address)
 		}
 	}
 }

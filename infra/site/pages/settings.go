@@ -50,23 +50,46 @@ func Read(path string) (Settings, error) {
 	if s.Companions == "" {
 		s.Companions = delivery.CompanionsWebhook
 	}
-	var unread error
-	if s.Logo != "" {
-		s.logo, unread = os.ReadFile(filepath.Join(filepath.Dir(path), s.Logo))
-		s.Logo = "logo" + strings.ToLower(filepath.Ext(s.Logo))
-	}
+	unread := s.readLogo(filepath.Dir(path))
 	if err := errors.Join(unread, s.check()); err != nil {
 		return Settings{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
 }
 
+// maxLogo is the size of a logo in bytes. Every page loads it.
+const maxLogo = 1 << 20
+
+// pictures are the endings of logos: formats that every browser shows.
+var pictures = []string{".svg", ".png", ".jpg", ".jpeg", ".webp", ".gif", ".avif"}
+
+// readLogo reads the logo from the settings' folder, and gives it the name that the site has for it. A device or a pipe
+// could have no end, so only regular files are opened.
+func (s *Settings) readLogo(folder string) error {
+	if s.Logo == "" {
+		return nil
+	}
+	at, ending := filepath.Join(folder, s.Logo), strings.ToLower(filepath.Ext(s.Logo))
+	s.Logo = "logo" + ending
+	if !slices.Contains(pictures, ending) {
+		return errors.New("logo must be one of " + strings.Join(pictures, ", "))
+	}
+	is, err := os.Stat(at)
+	if err != nil {
+		return fmt.Errorf("reading logo: %w", err)
+	}
+	if !is.Mode().IsRegular() || is.Size() > maxLogo {
+		return fmt.Errorf("logo must be a file of at most %d bytes: each page loads it", maxLogo)
+	}
+	s.logo, err = os.ReadFile(at) //nolint:gosec // the adopter's
+	return err
+}
+
 var color = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
 
 func (s Settings) check() error {
 	faults := []error{
-		address("support", s.Support, "https", "mailto"), address("api_url", s.API, "https"),
-		address("site_url", s.Site, "https"),
+		address("support", s.Support, "https", "mailto"), base("api_url", s.API), base("site_url", s.Site),
 	}
 	if strings.TrimSpace(s.Name) == "" || strings.ContainsFunc(s.Name, unicode.IsControl) {
 		faults = append(faults, errors.New("name must be a text of one line"))
@@ -75,9 +98,6 @@ func (s Settings) check() error {
 		if value != "" && !color.MatchString(value) {
 			faults = append(faults, fmt.Errorf("%s must be as #1a2b3c", field))
 		}
-	}
-	if s.Logo != "" && !slices.Contains([]string{".svg", ".png", ".jpg", ".webp"}, filepath.Ext(s.Logo)) {
-		faults = append(faults, errors.New("logo must be a .svg, .png, .jpg or .webp"))
 	}
 	return errors.Join(append(faults, s.checkSending())...)
 }
@@ -104,6 +124,17 @@ func address(field, value string, schemes ...string) error {
 	u, err := url.Parse(value)
 	if value != "" && (err != nil || !slices.Contains(schemes, u.Scheme) || u.Host == "" && u.Opaque == "") {
 		return fmt.Errorf("%s must be an address of %s", field, strings.Join(schemes, " or "))
+	}
+	return nil
+}
+
+// base refuses addresses to which no path can be added.
+func base(field, value string) error {
+	if err := address(field, value, "https"); err != nil {
+		return err
+	}
+	if u, err := url.Parse(value); err == nil && (u.User != nil || strings.ContainsAny(value, "?#")) {
+		return fmt.Errorf("%s must be an address without a user, ? and #", field)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,6 +19,32 @@ func written(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// oddities are files that are no logo.
+func oddities(t *testing.T, folder string) {
+	t.Helper()
+	err := errors.Join(
+		os.Mkdir(filepath.Join(folder, "folder.svg"), 0o700),
+		os.Symlink(os.DevNull, filepath.Join(folder, "device.svg")),
+		os.WriteFile(filepath.Join(folder, "large.png"), make([]byte, 1<<20+1), 0o600),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRead_takesTheLogosThatThereAre(t *testing.T) {
+	for _, ending := range []string{".svg", ".png", ".jpg", ".jpeg", ".webp", ".gif", ".avif", ".PNG"} {
+		path := written(t, "name: a\nlogo: brand"+ending)
+		if err := os.WriteFile(filepath.Join(filepath.Dir(path), "brand"+ending), []byte("picture"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Read(path)
+		if err != nil || s.Logo != "logo"+strings.ToLower(ending) || string(s.logo) != "picture" {
+			t.Errorf("%s: %+v, %v", ending, s, err)
+		}
+	}
 }
 
 func TestRead_takesTheCommittedExample(t *testing.T) {
@@ -39,10 +66,20 @@ func TestRead_refuses(t *testing.T) {
 		"name: a\ncompanion_headers: x":                       "companion_headers must be none",
 		"name: a\ncompanion_headers: none\npublic_keys: true": "public_keys need companion_headers",
 		"name: a\nlogo: missing.svg":                          "no such file",
-		"name: a\nlogo: settings.yaml":                        "logo must be a",
+		"name: a\nlogo: settings.yaml":                        "logo must be one of",
 		"name: a\nicon: x":                                    "icon not found",
+		"name: a\nlogo: .":                                    "logo must be one of",
+		"name: a\nlogo: folder.svg":                           "logo must be a file",
+		"name: a\nlogo: large.png":                            "at most 1048576 bytes",
+		"name: a\nlogo: device.svg":                           "logo must be a file",
+		"name: a\napi_url: https://a.test/?stage=1":           "api_url must be an address without",
+		"name: a\napi_url: https://a.test/#x":                 "api_url must be an address without",
+		"name: a\napi_url: https://me:pass@a.test":            "api_url must be an address without",
+		"name: a\nsite_url: https://a.test/?":                 "site_url must be an address without",
 	} {
-		if _, err := Read(written(t, text)); err == nil || !strings.Contains(err.Error(), want) {
+		path := written(t, text)
+		oddities(t, filepath.Dir(path))
+		if _, err := Read(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}

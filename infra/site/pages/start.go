@@ -3,12 +3,25 @@ package pages
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
-// api is the address of the API, as text of a command.
+// apiURL is the address of the API.
 func (w *site) apiURL() string {
 	return strings.TrimSuffix(cmp.Or(w.API, "https://api.example.com"), "/")
+}
+
+// bare are texts that mean themselves in a shell.
+var bare = regexp.MustCompile(`^[\w./:%~@-]*$`)
+
+// apiArgument is the address of the API as the beginning of a word of a command.
+func (w *site) apiArgument() string {
+	address := w.apiURL()
+	if bare.MatchString(address) {
+		return address
+	}
+	return "'" + strings.ReplaceAll(address, "'", `'\''`) + "'"
 }
 
 // start is the first page.
@@ -27,9 +40,9 @@ func (w *site) start() string {
 		"If it does not verify, [this page](troubleshooting.md) finds out why. [The contract](contract.md) says what is "+
 		"retried and when, [outages](outages.md) what happens while you are down, and the [API](api.md) has every route.\n",
 		name, name, help,
-		fence("sh", `curl -sS `+w.apiURL()+`/v1/webhooks -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \
+		fence("sh", `curl -sS `+w.apiArgument()+`/v1/webhooks -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \
   -d '{"url":"https://example.com/webhooks","events":["user.*"]}'`),
-		fence("sh", `curl -sS -X POST `+w.apiURL()+`/v1/webhooks/$ID/test -H "Authorization: Bearer $KEY"`))
+		fence("sh", `curl -sS -X POST `+w.apiArgument()+`/v1/webhooks/$ID/test -H "Authorization: Bearer $KEY"`))
 }
 
 // addresses adds the page for those who have a firewall.
@@ -46,6 +59,6 @@ func (w *site) addresses() {
 	}
 	b.WriteString("\n\nThe current ones are in the answer of this request. It needs no API key, and its answer may be " +
 		"kept for an hour. Others may have these addresses too, so [verify](verifying.md) in any case.\n\n")
-	b.WriteString(fence("sh", "curl -sS "+w.apiURL()+"/v1/source-addresses"))
+	b.WriteString(fence("sh", "curl -sS "+w.apiArgument()+"/v1/source-addresses"))
 	w.add("addresses", b.String())
 }
