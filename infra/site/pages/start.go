@@ -40,8 +40,8 @@ func (w *site) start() string {
 		"If it does not verify, [this page](troubleshooting.md) finds out why. [The contract](contract.md) says what is "+
 		"retried and when, [outages](outages.md) what happens while you are down, and the [API](api.md) has every route.\n",
 		name, name, help,
-		fence("sh", `curl -sS `+w.apiArgument()+`/v1/webhooks -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \
-  -d '{"url":"https://example.com/webhooks","events":["user.*"]}'`),
+		fence("sh", `curl -sS `+w.apiArgument()+`/v1/webhooks -H "Authorization: Bearer $KEY" \
+  -H 'Content-Type: application/json' -d '{"url":"https://example.com/webhooks","events":["user.*"]}'`),
 		fence("sh", `curl -sS -X POST `+w.apiArgument()+`/v1/webhooks/$ID/test -H "Authorization: Bearer $KEY"`))
 }
 
