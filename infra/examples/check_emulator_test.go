@@ -3,7 +3,9 @@
 package examples_test
 
 import (
+	"compress/gzip"
 	"encoding/base64"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +20,7 @@ import (
 )
 
 // shown is a delivery as a receiver's developer gives it to check.sh.
-type shown struct{ secret, id, timestamp, signature, body string }
+type shown struct{ secret, id, timestamp, signature, body, length string }
 
 // Each mistake that a developer makes has its answer.
 func TestCheck_saysWhyADeliveryDidNotVerify(t *testing.T) {
@@ -29,48 +31,84 @@ func TestCheck_saysWhyADeliveryDidNotVerify(t *testing.T) {
 	text, decoded := signature.Sign(secret, id, now, []byte(body)), signature.SignDecoded(secret, id, now, []byte(body))
 	bare := signature.Sign(strings.TrimPrefix(secret, "whsec_"), id, now, []byte(body))
 	other := signature.SignDecoded(signature.NewSecret(), id, now, []byte(body))
-	const verifies, again = "verifies under the whole text of the secret, as wh-signature does", " as wh-signature does"
+	const under = " under the whole text of the secret, as wh-signature does"
+	const verifies, quoted = "verifies" + under, " has white space or quotes around it"
+	const written = `the body does not begin with {"type":": it was parsed and written again`
+	const encoded = "the body does not begin with {: it is encoded, compressed, or no body"
 	const library = "verifies under the decoded secret, as webhook-signature does"
+	signed := func(body string) string { return signature.Sign(secret, "test_1", now, []byte(body)) }
 	imported := "an imported secret of theirs"
 	for name, row := range map[string]struct {
 		given shown
 		want  []string
 	}{
-		"nothing":          {shown{secret, id, stamp, text, body}, []string{verifies}},
-		"a library's":      {shown{secret, id, stamp, decoded, body}, []string{library}},
-		"a rotation's":     {shown{secret, id, stamp, other + " " + decoded + " v1a,YQ==", body}, []string{library}},
-		"another secret":   {shown{signature.NewSecret(), id, stamp, text, body}, []string{nothing}},
-		"a parsed body":    {shown{secret, id, stamp, text, strings.Replace(body, "ë", `\u00eb`, 1)}, []string{nothing}},
-		"spaces in a body": {shown{secret, id, stamp, text, strings.ReplaceAll(body, ":", ": ")}, []string{nothing}},
-		"another id":       {shown{secret, "msg_2", stamp, text, body}, []string{nothing}},
-		"a line break": {shown{secret, id, stamp, text, body + "\n"},
-			[]string{"verifies, without the line break at its end, under the whole text of the secret," + again}},
-		"a body in Base64": {shown{secret, id, stamp, text, base64.StdEncoding.EncodeToString([]byte(body))}, []string{
-			"verifies, decoded from Base64, under the whole text of the secret," + again,
-			"the body does not begin with {: it is encoded, compressed, or no body"}},
-		"a line break in a secret": {shown{secret + "\n", id, stamp, text, body},
-			[]string{"SECRET has white space or quotes around it", verifies}},
-		"quotes around a secret": {shown{`"` + secret + `"`, id, stamp, text, body},
-			[]string{"SECRET has white space or quotes around it", verifies}},
-		"a secret without whsec_": {shown{strings.TrimPrefix(secret, "whsec_"), id, stamp, text, body},
-			[]string{"the secret has 44 characters; Herald's have 50, imported ones others"}},
-		"a key without whsec_": {shown{secret, id, stamp, bare, body},
+		"nothing":        {shown{secret, id, stamp, text, body, ""}, []string{verifies}},
+		"a library's":    {shown{secret, id, stamp, decoded, body, ""}, []string{library}},
+		"a rotation's":   {shown{secret, id, stamp, other + " " + decoded + " v1a,YQ==", body, ""}, []string{library}},
+		"another secret": {shown{signature.NewSecret(), id, stamp, text, body, ""}, []string{nothing}},
+		"a parsed body":  {shown{secret, id, stamp, text, strings.Replace(body, "ë", `\u00eb`, 1), ""}, []string{nothing}},
+		"spaces in a body": {shown{secret, id, stamp, text, strings.ReplaceAll(body, ":", ": "), ""},
+			[]string{"verifies, without the spaces of a serializer," + under, written}},
+		"names in another order": {shown{secret, id, stamp, text, `{"data":{"name":"Zoë"},"type":"user.created"}`, ""},
+			[]string{nothing, written}},
+		"another id": {shown{secret, "msg_2", stamp, text, body, ""}, []string{nothing}},
+		"another header's id": {shown{secret, "req_2", stamp, text, body, ""},
+			[]string{nothing, "ID does not begin with msg_ or test_: it is another header"}},
+		"a body of another length": {shown{secret, id, stamp, text, strings.Replace(body, "Zoë", "Zoe", 1), "46"},
+			[]string{nothing, "the body has 45 bytes, and 46 were sent: it was changed on its way"}},
+		"the length that was sent": {shown{secret, id, stamp, text, body, "46"}, []string{verifies}},
+		"a line break of Windows": {shown{secret, id, stamp, text, body + "\r\n", ""},
+			[]string{"verifies, without the line break at its end," + under}},
+		"a byte order mark": {shown{secret, id, stamp, text, "\ufeff" + body, ""},
+			[]string{"verifies, without the byte order mark at its beginning," + under, encoded}},
+		"Latin-1": {shown{secret, id, stamp, text, strings.Replace(body, "ë", "\xeb", 1), ""},
+			[]string{"verifies, converted from Latin-1 to UTF-8," + under}},
+		"UTF-8 twice": {shown{secret, id, stamp, text, strings.Replace(body, "ë", "\u00c3\u00ab", 1), ""},
+			[]string{"verifies, converted from UTF-8 to Latin-1," + under}},
+		"a compressed body": {shown{secret, id, stamp, text, compressed(t, body), ""},
+			[]string{"verifies, uncompressed," + under, encoded}},
+		"no body": {shown{secret, id, stamp, text, "", "46"}, []string{nothing,
+			"the body has 0 bytes, and 46 were sent: it was changed on its way", encoded}},
+		"apostrophes around a secret": {shown{"'" + secret + "'", id, stamp, text, body, ""},
+			[]string{"SECRET" + quoted, verifies}},
+		"a header's line break": {shown{secret, id + "\r", stamp + "\r", " " + text, body, ""},
+			[]string{"ID" + quoted, "TIMESTAMP" + quoted, "SIGNATURE" + quoted, verifies}},
+		"a file name for a signature": {shown{secret, id, stamp, "*", body, ""},
+			[]string{nothing, "* does not begin with v1, or v1a,"}},
+		"a line break": {shown{secret, id, stamp, text, body + "\n", ""},
+			[]string{"verifies, without the line break at its end," + under}},
+		"a body in Base64": {shown{secret, id, stamp, text, base64.StdEncoding.EncodeToString([]byte(body)), ""}, []string{
+			"verifies, decoded from Base64," + under,
+			encoded}},
+		"a line break in a secret": {shown{secret + "\n", id, stamp, text, body, ""},
+			[]string{"SECRET" + quoted, verifies}},
+		"quotes around a secret": {shown{`"` + secret + `"`, id, stamp, text, body, ""},
+			[]string{"SECRET" + quoted, verifies}},
+		"a secret without whsec_": {shown{strings.TrimPrefix(secret, "whsec_"), id, stamp, text, body, ""},
+			[]string{nothing, "the secret has 44 characters; Herald's have 50, imported ones others"}},
+		"a key without whsec_": {shown{secret, id, stamp, bare, body, ""},
 			[]string{"verifies under the text without whsec_, which is no signature of Herald's"}},
-		"an imported secret": {shown{imported, id, stamp, signature.Sign(imported, id, now, []byte(body)), body},
+		"an imported secret": {shown{imported, id, stamp, signature.Sign(imported, id, now, []byte(body)), body, ""},
 			[]string{verifies, "the secret has 28 characters; Herald's have 50, imported ones others"}},
-		"hexadecimal": {shown{secret, id, stamp, "v1,00ff", body},
-			[]string{"v1,00ff has 7 characters; v1, and the Base64 of a signature have 47"}},
-		"no version": {shown{secret, id, stamp, strings.TrimPrefix(text, "v1,"), body},
-			[]string{strings.TrimPrefix(text, "v1,") + " does not begin with v1, or v1a,"}},
-		"milliseconds": {shown{secret, id, stamp + "000", text, body},
-			[]string{"the timestamp is in milliseconds; the header has seconds"}},
-		"no number": {shown{secret, id, "Thu, 26 Nov 2026", text, body}, []string{"the timestamp is no number"}},
-		"a test that was changed": {shown{secret, "test_1", stamp, signature.Sign(secret, "test_1", now, []byte(test)),
-			`{"type":"herald.test"}`}, []string{"a test has the body " + test + " and no other: yours was changed on its way"}},
-		"a test": {shown{secret, "test_1", stamp, signature.Sign(secret, "test_1", now, []byte(test)), test},
+		"hexadecimal": {shown{secret, id, stamp, "v1,00ff", body, ""},
+			[]string{nothing, "v1,00ff has 7 characters; v1, and the Base64 of a signature have 47"}},
+		"no version": {shown{secret, id, stamp, strings.TrimPrefix(text, "v1,"), body, ""},
+			[]string{nothing, strings.TrimPrefix(text, "v1,") + " does not begin with v1, or v1a,"}},
+		"milliseconds": {shown{secret, id, stamp + "000", text, body, ""},
+			[]string{nothing, "the timestamp is in milliseconds; the header has seconds"}},
+		"no number": {shown{secret, id, "Thu, 26 Nov 2026", text, body, ""}, []string{nothing, "the timestamp is no number"}},
+		"a test that was changed": {shown{secret, "test_1", stamp, signed(test), `{"type":"herald.test"}`, ""},
+			[]string{"this test had the body " + test + ": yours was changed on its way"}},
+		"a test under another secret": {shown{signature.NewSecret(), "test_1", stamp, signed(test), test, ""},
+			[]string{"the body is that of a test: the secret is another one, or ID and TIMESTAMP are"}},
+		"a test of a type": {shown{secret, "test_1", stamp, signed(body), body, ""}, []string{verifies}},
+		"a test of a type that was changed": {shown{secret, "test_1", stamp, signed(body), `{"type":"user.created"}`, ""},
+			[]string{nothing}},
+		"a test": {shown{secret, "test_1", stamp, signed(test), test, ""},
 			[]string{verifies}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if diff := cmp.Diff(row.want, row.given.check(t)); diff != "" {
 				t.Errorf("check.sh says (-want +got):\n%s", diff)
 			}
@@ -78,29 +116,71 @@ func TestCheck_saysWhyADeliveryDidNotVerify(t *testing.T) {
 	}
 	t.Run("an old request", func(t *testing.T) {
 		sent := now - 600
-		given := shown{secret, id, strconv.FormatInt(sent, 10), signature.Sign(secret, id, sent, []byte(body)), body}
-		lines := given.check(t)
-		if len(lines) != 2 || lines[0] != verifies || !strings.HasPrefix(lines[1], "by this clock the request is 6") {
-			t.Errorf("check.sh says %q", lines)
+		given := shown{secret, id, strconv.FormatInt(sent, 10), signature.Sign(secret, id, sent, []byte(body)), body, ""}
+		for secret, first := range map[string]string{secret: verifies, signature.NewSecret(): nothing} {
+			given.secret = secret
+			lines := given.check(t)
+			if len(lines) != 2 || lines[0] != first || !strings.HasPrefix(lines[1], "by this clock the request is 6") {
+				t.Errorf("check.sh says %q", lines)
+			}
 		}
 	})
 }
 
-// check runs check.sh, and returns the lines of its output.
+// A header that the code did not get is named, and nothing is computed without it.
+func TestCheck_namesWhatIsMissing(t *testing.T) {
+	whole := shown{"whsec_YQ==", "msg_1", "1764000000", "v1,YQ==", "{}", ""}
+	for name, without := range map[string]func(*shown){
+		"SECRET": func(s *shown) { s.secret = "" }, "ID": func(s *shown) { s.id = " " },
+		"TIMESTAMP": func(s *shown) { s.timestamp = "\r" }, "SIGNATURE": func(s *shown) { s.signature = `""` },
+	} {
+		given := whole
+		without(&given)
+		lines, err := given.run(t)
+		want := name + " is empty: your code did not get it, or not under this name"
+		if code := new(exec.ExitError); !errors.As(err, &code) || code.ExitCode() != 2 || lines[len(lines)-1] != want {
+			t.Errorf("check.sh says %q, %v", lines, err)
+		}
+	}
+}
+
+func compressed(t *testing.T, text string) string {
+	t.Helper()
+	var b strings.Builder
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// check is what check.sh says about a request that has all it needs.
 func (s shown) check(t *testing.T) []string {
 	t.Helper()
-	body := filepath.Join(t.TempDir(), "body.bin")
+	lines, err := s.run(t)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, lines)
+	}
+	return lines
+}
+
+// run runs check.sh, and returns the lines of its output.
+func (s shown) run(t *testing.T) ([]string, error) {
+	t.Helper()
+	folder := t.TempDir()
+	body := filepath.Join(folder, "body.bin")
 	if err := os.WriteFile(body, []byte(s.body), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "check.sh", body)
-	cmd.Env = append(os.Environ(), "SECRET="+s.secret, "ID="+s.id, "TIMESTAMP="+s.timestamp, "SIGNATURE="+s.signature)
+	cmd.Env = append(os.Environ(), "SECRET="+s.secret, "ID="+s.id, "TIMESTAMP="+s.timestamp, "SIGNATURE="+s.signature,
+		"LENGTH="+s.length, "TMPDIR="+folder)
 	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if left, err := filepath.Glob(body + ".*"); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(folder); err != nil || len(left) != 1 {
 		t.Errorf("left %v: %v", left, err)
 	}
-	return strings.Split(strings.TrimSpace(string(out)), "\n")
+	return strings.Split(strings.TrimSpace(string(out)), "\n"), err
 }

@@ -108,7 +108,7 @@ func (w *site) companions(text string) string {
 func (w *site) unaccompanied(text string) string {
 	text = w.swap(text, " are the headers of one kind, `wh-…` or `webhook-…`.", " are the headers `wh-…`.")
 	text = w.swap(text, "There are two readings of the secret, and one header for each:", "The key is the secret's text:")
-	text = w.without(text, "A library of Standard Webhooks takes")
+	text = w.without(text, "A library takes the secret")
 	before, rest, found := strings.Cut(text, "\n- `webhook-signature` may have")
 	_, after, ended := strings.Cut(rest, "\n- ")
 	if !found || !ended {
@@ -162,6 +162,7 @@ var targets = map[string]string{
 	"../examples/receiver/node/jwks.mjs":    "verify-jwks-node.md",
 	"../examples/receiver/python/jwks.py":   "verify-jwks-python.md",
 	"#a-proxy-or-a-gateway":                 "#a-proxy-or-a-gateway",
+	"#encodings":                            "#encodings",
 	"#the-clock":                            "#the-clock",
 	"#the-comparison":                       "#the-comparison",
 	"#the-raw-body":                         "#the-raw-body",

@@ -1,4 +1,4 @@
-// Package receiver verifies Herald's deliveries with the standard library only.
+// Package receiver verifies deliveries with the standard library only.
 package receiver
 
 import (

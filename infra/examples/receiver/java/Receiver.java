@@ -65,7 +65,7 @@ public final class Receiver {
         if (!genuine(exchange, id, body)) {
             return 400;
         }
-        // Herald's bodies begin with their type, which is signed, unlike the header that repeats it.
+        // All bodies begin with their type, which is signed, unlike the header that repeats it.
         Matcher type = TYPE.matcher(new String(body, StandardCharsets.UTF_8));
         if (!type.lookingAt() || !type.group(1).equals(exchange.getRequestHeaders().getFirst("wh-webhook-event"))) {
             return 400;

@@ -1,4 +1,4 @@
-// Package jwks verifies Herald's deliveries by the public keys of an endpoint, with the standard library only.
+// Package jwks verifies deliveries by the public keys of an endpoint, with the standard library only.
 // A verifier needs no secret.
 package jwks
 
