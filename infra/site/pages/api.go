@@ -15,11 +15,18 @@ func (w *site) api() {
 		w.fault("reading the API description: %w", err)
 		return
 	}
-	w.files["openapi.yaml"] = file
 	root := parsed(string(file))
+	if root == nil {
+		w.fault("%s is not YAML", w.Description)
+		return
+	}
+	w.described(root)
+	if w.files["openapi.yaml"], err = encoded(root); err != nil {
+		w.fault("%w", err)
+	}
 	r := reference{root: root}
 	fmt.Fprintf(&r.text, "# API\n\n%s\nThe address is %s. This page is made from [openapi.yaml](openapi.yaml), for "+
-		"generators of clients.\n\n", word(root, "info", "description"), quoted(w.apiURL()))
+		"generators of clients.\n\n", w.introduction(root), quoted(w.apiURL()))
 	for _, path := range members(member(root, "paths")) {
 		for _, operation := range members(path.value) {
 			if operation.name != "parameters" {
@@ -32,7 +39,15 @@ func (w *site) api() {
 		fmt.Fprintf(&r.text, "### %s\n\n%s\n\n", s.name, strings.TrimSpace(word(s.value, "description")))
 		r.shape(s.value)
 	}
-	w.add("api", w.own(r.text.String()))
+	w.add("api", r.text.String())
+}
+
+// introduction is that of the description, with the page on deliveries in place of their section, and with the scheme
+// of the keys.
+func (w *site) introduction(root *yaml.Node) string {
+	text := w.swap(word(root, "info", "description"), "The section `webhooks` describes what your endpoints receive.",
+		"What your endpoints receive is on [verifying](verifying.md) and with the [event types](events.md).")
+	return text + "\n" + word(root, "components", "securitySchemes", "apiKey", "description")
 }
 
 // reference is the page of the API that is being written.
@@ -98,8 +113,8 @@ func (r *reference) shape(schema *yaml.Node) {
 		if required[f.name] {
 			facts = append(facts, "always there")
 		}
-		about := strings.TrimSpace(line(word(f.value, "description")))
-		fmt.Fprintf(&r.text, "- `%s`: %s. %s\n", f.name, strings.Join(facts, ", "), about)
+		about := line(word(f.value, "description"))
+		r.text.WriteString(strings.TrimSpace(fmt.Sprintf("- `%s`: %s. %s", f.name, strings.Join(facts, ", "), about)) + "\n")
 	}
 	r.text.WriteString("\n")
 }
@@ -122,6 +137,13 @@ func (r *reference) kind(schema *yaml.Node) (facts []string) {
 			facts = append(facts, strings.Join(all, map[string]string{"allOf": " and "}[key]+map[string]string{
 				"oneOf": " or ", "anyOf": " or "}[key]))
 		}
+	}
+	if fields := members(member(schema, "properties")); len(fields) > 0 {
+		var names []string
+		for _, f := range fields {
+			names = append(names, quoted(f.name))
+		}
+		facts = append(facts, "of "+strings.Join(names, ", "))
 	}
 	if items := member(schema, "items"); items != nil {
 		facts = append(facts, "each "+strings.Join(r.kind(items), ", "))

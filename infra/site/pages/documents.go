@@ -53,7 +53,7 @@ func (w *site) documents() {
 			w.code("jwks-"+l.page, l.name+", by public keys", l)
 		}
 	}
-	w.files["check.sh"] = []byte(w.source("infra/examples/check.sh"))
+	w.files["check.sh"] = []byte(w.check())
 }
 
 // section is the text below a heading of the second level, or with "" all below the first.
@@ -98,11 +98,16 @@ func (w *site) companions(text string) string {
 		return dropped(text, "`webhook-")
 	case delivery.CompanionsSvix:
 		text = w.swap(text, libraries, "Libraries of Svix verify deliveries")
-		return dropped(text, "`standardwebhooks`, 1.0", "`standardwebhooks`, 1.1.0 |",
-			"`standard-webhooks/standard-webhooks`", "`standard-webhooks/libraries", "`StandardWebhooks`")
+		text = w.swap(text, "those for Go, Node.js, Python, Java and Rust", "those for Node.js, Python and Java")
+		text = w.swap(text, "; Ruby, PHP and C# were read", "")
+		text = standardized.ReplaceAllString(text, "| ")
+		return dropped(text, "tandardwebhooks`", "tandard-webhooks/", "StandardWebhooks`")
 	}
 	return text
 }
+
+// standardized is the first of two packages in a cell, of Standard Webhooks.
+var standardized = regexp.MustCompile("\\| `[a-z.:]*standardwebhooks`, [0-9.]+; ")
 
 // unaccompanied is the document about failures for receivers that get wh- headers alone.
 func (w *site) unaccompanied(text string) string {

@@ -78,13 +78,17 @@ func (w *site) source(path string) string {
 	return string(text)
 }
 
-// escaped is a text as Markdown that shows it and no more.
+// escaped is a text as Markdown that shows it and no more. Dots and commas of a sentence stay readable: only at the
+// beginning of a line can a dash or a number's dot begin a list.
 func escaped(text string) string {
 	var b strings.Builder
+	digits := true
 	for _, r := range strings.Join(strings.Fields(text), " ") {
-		if r < 0x80 && strings.ContainsRune("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", r) {
+		begins := b.Len() == 0 && r == '-' || digits && r == '.'
+		if begins || strings.ContainsRune("!#&()*+<=>[\\]_`{|}~", r) {
 			b.WriteByte('\\')
 		}
+		digits = digits && '0' <= r && r <= '9'
 		b.WriteRune(r)
 	}
 	return b.String()

@@ -34,15 +34,21 @@ func (w *site) start() string {
 	return fmt.Sprintf("# Webhooks of %s\n\n%s sends an HTTPS `POST` to your endpoint for each [event](events.md) that "+
 		"it subscribes to. To get the first one:\n\n"+
 		"1. %s for an API key.\n"+
-		"2. Create an endpoint. Keep `signing_secret` of the answer: it is shown this once.\n\n%s\n"+
+		"2. Create an endpoint. Keep `signing_secret` of the answer: it is shown this once. The URL is HTTPS, on port 443 "+
+		"of a public address: to receive on your own machine, take a tunnel.\n\n%s\n"+
 		"3. [Verify](verifying.md) what arrives there, and answer 2xx when its work is done. The [rules](receiving.md) are "+
-		"one page.\n4. Have a test sent, with the `id` of the first answer:\n\n%s\n"+
+		"one page.\n4. Have a test sent, with the `id` of the first answer. With a `type` it has that event's sample:\n\n"+
+		"%s\n"+
+		"A test shows that you verify, and not that your work succeeds, since you do none by it. Try that with the samples "+
+		"of the [events](events.md): their names have more letters than ASCII.\n\n"+
 		"If it does not verify, [this page](troubleshooting.md) finds out why. [The contract](contract.md) says what is "+
 		"retried and when, [outages](outages.md) what happens while you are down, and the [API](api.md) has every route.\n",
 		name, name, help,
 		fence("sh", `curl -sS `+w.apiArgument()+`/v1/webhooks -H "Authorization: Bearer $KEY" \
   -H 'Content-Type: application/json' -d '{"url":"https://example.com/webhooks","events":["user.*"]}'`),
-		fence("sh", `curl -sS -X POST `+w.apiArgument()+`/v1/webhooks/$ID/test -H "Authorization: Bearer $KEY"`))
+		fence("sh", `curl -sS -X POST `+w.apiArgument()+`/v1/webhooks/$ID/test -H "Authorization: Bearer $KEY"
+curl -sS `+w.apiArgument()+`/v1/webhooks/$ID/test -H "Authorization: Bearer $KEY" \
+  -H 'Content-Type: application/json' -d '{"type":"user.created"}'`))
 }
 
 // addresses adds the page for those who have a firewall.

@@ -21,7 +21,7 @@ var (
 		{"ruby", "Ruby", "ruby", "infra/examples/receiver/ruby/receiver.rb"},
 		{"php", "PHP", "php", "infra/examples/receiver/php/receiver.php"},
 		{"rust", "Rust", "rust", "infra/examples/receiver/rust/src/receiver.rs"},
-		{"shell", "Shell with openssl", "sh", "infra/examples/check.sh"},
+		{"shell", "Shell with openssl", "sh", checker},
 	}
 	keyVerifiers = []receiver{
 		{"go", "Go", "go", "infra/examples/receiver/go/jwks/jwks.go"},
@@ -31,16 +31,23 @@ var (
 )
 
 // sample is a delivery of an invented endpoint, for those who write their own.
-func sample() string {
+func (w *site) sample() string {
 	const (
 		secret = "whsec_dGhpcyBpcyBub3QgYSBzZWNyZXQsIGl0IGlzIGEgdGVzdCE=" //nolint:gosec // of no endpoint
 		id     = "msg_2mzq4t7kq5s3n6v2xw4ya7bcde"
 		time   = 1764000000
 		body   = `{"type":"user.created","data":{"userId":"user_1","name":"Zoë"}}`
 	)
-	return fmt.Sprintf("| part | value |\n|---|---|\n| secret | `%s` |\n| id | `%s` |\n| timestamp | `%d` |\n"+
-		"| body | `%s` |\n| `wh-signature` | `%s` |\n", secret, id, time, body,
+	var b strings.Builder
+	fmt.Fprintf(&b, "| part | value |\n|---|---|\n| secret | `%s` |\n| id | `%s` |\n| timestamp | `%d` |\n"+
+		"| body, %d bytes of UTF-8 | `%s` |\n| `wh-signature` | `%s` |\n", secret, id, time, len(body), body,
 		signature.Sign(secret, id, time, []byte(body)))
+	for _, prefix := range w.prefixes() {
+		fmt.Fprintf(&b, "| `%ssignature` | `%s` |\n", prefix, signature.SignDecoded(secret, id, time, []byte(body)))
+	}
+	b.WriteString("\nIt is old: leave out the test of the age here. Then change one character of the body, the id or " +
+		"the secret, and your code has to refuse it.\n")
+	return b.String()
 }
 
 // verifying adds the page that tells how, and one with code for each language.
@@ -49,7 +56,8 @@ func (w *site) verifying() {
 	fmt.Fprintf(&b, "# Verifying a delivery\n\nEach delivery is a `POST` with these headers:\n\n| header | contents |\n"+
 		"|---|---|\n| `wh-id` | the id of the delivery, the same at each attempt |\n| `wh-timestamp` | seconds since 1970, "+
 		"of this attempt |\n| `wh-signature` | `v1,` and a signature in Base64 |\n| `wh-webhook-event` | the type, for "+
-		"routing; not signed |\n")
+		"routing; not signed |\n| `content-type`, `content-length` | `application/json`, and the body's number of bytes "+
+		"|\n| `user-agent` | `Herald/…`, with a version; not signed |\n")
 	for _, prefix := range w.prefixes() {
 		fmt.Fprintf(&b, "| `%[1]sid`, `%[1]stimestamp` | the same values, for [libraries](libraries.md) |\n"+
 			"| `%[1]ssignature` | one or several signatures under the decoded secret, with a space between them |\n", prefix)
@@ -60,7 +68,7 @@ func (w *site) verifying() {
 		"behind `v1,`, and compare with `wh-signature` in constant time.\n5. Refuse with 400 where it differs, or where " +
 		"the timestamp is more than 300 seconds away from your clock.\n\nThe other rules are on [receiving](receiving.md)." +
 		"\n\n## To try yours\n\n")
-	b.WriteString(sample())
+	b.WriteString(w.sample())
 	b.WriteString("\n## Code to copy\n\n")
 	for _, l := range receiversCode {
 		fmt.Fprintf(&b, "- [%s](verify-%s.md)\n", l.name, l.page)
@@ -80,6 +88,24 @@ func (w *site) prefixes() []string {
 }
 
 func (w *site) code(name, title string, l receiver) {
+	text := w.headed(w.source(l.path))
+	if l.path == checker {
+		text = w.check()
+	}
 	w.addSub("verify-"+name, "# Verifying in "+title+"\n\nTo copy. What it has to do is on [receiving](receiving.md).\n\n"+
-		fence(l.language, w.source(l.path)))
+		fence(l.language, text))
+}
+
+// checker is the script that says why a delivery did not verify.
+const checker = "infra/examples/check.sh"
+
+// check is the script with the adopter's name, as a text of the shell.
+func (w *site) check() string {
+	text := w.source(checker)
+	if w.Companions == delivery.CompanionsNone {
+		text = w.swap(text, ": wh- or webhook-", ": wh-")
+		text = w.swap(text, ", as webhook-signature does", "")
+	}
+	quoted := "'" + strings.ReplaceAll(w.Name, "'", `'\''`) + "'"
+	return w.swap(w.headed(text), "\nsender=Herald\n", "\nsender="+quoted+"\n")
 }
