@@ -7,7 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/herald-webhooks/herald/infra/herald/stack"
 )
 
 func TestFolder_isTheSameBytesWheneverItIsMade(t *testing.T) {
@@ -49,5 +52,19 @@ func TestAccompany_givesTheToolsLicencesAndChecksums(t *testing.T) {
 	}
 	if checked := bytes.Count(tools["herald_SHA256SUMS"], []byte("\n")); checked != 4 {
 		t.Errorf("%d checksums: %s", checked, tools["herald_SHA256SUMS"])
+	}
+}
+
+// The console reads the version of a deployment in the keys that CloudFormation tells.
+func TestArchives_haveTheVersionInTheirKeys(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "deliver")
+	if err := os.WriteFile(binary, []byte("code"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range []string{strings.TrimSpace(versionFile), "1.0.0-rc.1+5", "dev"} {
+		_, keys, err := archives([]string{binary}, version)
+		if got := stack.VersionOf("herald/" + keys["deliver"]); err != nil || got != version {
+			t.Errorf("%v, the key %s is of %q, want %s", err, keys["deliver"], got, version)
+		}
 	}
 }
