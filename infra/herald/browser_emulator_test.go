@@ -120,7 +120,7 @@ func (i incident) views(t *testing.T, broken client.Endpoint) map[string]string 
 	t.Helper()
 	id := i.dies(t, broken, 2)
 	return map[string]string{
-		"/": "http_5xx", "/traffic": "First attempts that succeeded", "/endpoints": "open",
+		"/": "http_5xx", "/traffic": "creation: complete", "/endpoints": "open",
 		"/endpoint?tenant_id=acme&endpoint_id=" + broken.ID: id,
 		"/deliveries?tenant_id=acme&event_id=evt_1":         "dead", "/delivery?delivery_id=" + id: "6 attempts",
 		"/dead?status=dead": id, "/letter?delivery_id=" + id: "<img", "/rejected": "tenant_id",
@@ -266,7 +266,7 @@ func (b *browser) fits(t *testing.T, e client.Endpoint) {
 	for width, most := range map[int64]int{390: 400, 1280: 60} {
 		devtools(t, b, emulation.SetDeviceMetricsOverride,
 			emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 860, DeviceScaleFactor: 1})
-		for _, path := range []string{"/dead", "/rejected", "/acts", "/", shown} {
+		for _, path := range []string{"/dead", "/rejected", "/acts", "/traffic", "/", shown} {
 			b.visit(t, path, "")
 			over := script[int](t, b, `document.documentElement.scrollWidth - innerWidth`)
 			if high := script[int](t, b, `document.querySelector("header").offsetHeight`); over > 0 || high > most {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/urfave/cli/v3"
@@ -43,7 +44,8 @@ func serve(ctx context.Context, c call) error {
 	shown, err := console.New(console.Config{
 		Stack: c.stack, Metrics: metrics,
 		Trail: stack.Trail{Stack: c.stack, Client: logs}, Log: lines, LogCosts: !c.line.Bool("local"),
-		Name: c.stack.Name, Operator: c.stack.Operator, Now: c.Now,
+		Changes: stack.Events{Stack: c.stack, Client: cloudformation.NewFromConfig(c.stack.AWS)},
+		Name:    c.stack.Name, Operator: c.stack.Operator, Now: c.Now,
 	}, l)
 	if err != nil {
 		return fmt.Errorf("starting the console: %w", err)

@@ -20,15 +20,15 @@ type chart struct {
 	clock       string        // their form
 	least       float64       // the scale ends here at the earliest
 	lines       []plot.Line   // NaN for a gap
-	marks       []stack.Mark
+	marks       []mark
 }
 
 // The sizes of a chart, in pixels.
 const (
-	chartWidth, chartHeight = 600, 190
-	plotLeft, plotTop       = 52, 34
+	chartWidth, chartHeight = 600, 220
+	plotLeft, plotTop       = 52, 52
 	plotRight               = 10
-	plotBottom              = chartHeight - 26
+	plotBottom              = chartHeight - 34
 )
 
 // few are so many values that each is a dot, too.
@@ -40,7 +40,8 @@ func (c chart) drawn() string {
 	most := c.most()
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 %d %d" font-size="12" `+
 		`fill="var(--text)" role="img" aria-label="%s">`+"\n", chartWidth, chartHeight, html.EscapeString(c.title))
-	fmt.Fprintf(&b, `<text x="%d" y="14" font-weight="bold">%s</text>`+"\n", plotLeft, html.EscapeString(c.title))
+	fmt.Fprintf(&b, `<text x="%d" y="14"><tspan font-weight="bold">%s</tspan><tspan dx="8" fill="var(--dim)">%s</tspan>`+
+		"</text>\n", plotLeft, html.EscapeString(c.title), html.EscapeString(c.unit))
 	for n, l := range c.lines {
 		fmt.Fprintf(&b, `<text x="%d" y="29" fill="%s">— %s</text>`+"\n",
 			plotLeft+n*90, colours[n], html.EscapeString(l.Label))
@@ -52,14 +53,13 @@ func (c chart) drawn() string {
 		fmt.Fprintf(&b, `<text x="%d" y="%.1f" text-anchor="end" fill="var(--dim)">%s</text>`+"\n",
 			plotLeft-6, y+4, figure(part*most))
 	}
-	fmt.Fprintf(&b, `<text x="%d" y="29" text-anchor="end" fill="var(--dim)">%s</text>`+"\n",
-		chartWidth-plotRight, html.EscapeString(c.unit))
 	c.drawTimes(&b)
-	c.drawMarks(&b)
+	c.drawSpans(&b)
 	for n, l := range c.lines {
 		c.drawLine(&b, l.Values, colours[n], most)
 	}
 	c.drawCursor(&b)
+	c.drawMarks(&b)
 	return b.String() + "</svg>\n"
 }
 
@@ -114,20 +114,7 @@ func (c chart) drawTimes(b *strings.Builder) {
 			anchor = "end"
 		}
 		fmt.Fprintf(b, `<text x="%.1f" y="%d" text-anchor="%s" fill="var(--dim)">%s</text>`+"\n",
-			x, plotBottom+17, anchor, at.UTC().Format(c.clock))
-	}
-}
-
-// drawMarks draws alarms and acts, each with its name as a tip.
-func (c chart) drawMarks(b *strings.Builder) {
-	for _, m := range c.marks {
-		if m.At.Before(c.window.From) || m.At.After(c.end()) {
-			continue
-		}
-		x := c.x(m.At)
-		fmt.Fprintf(b, `<g class="mark"><line x1="%.1f" x2="%.1[1]f" y1="%d" y2="%d" stroke="var(--mark)" `+
-			`stroke-dasharray="3"/><path d="M%.1[1]f %[2]d l-4 -6 h8 z" fill="var(--mark)"/><title>%[4]s</title></g>`+"\n",
-			x, plotTop, plotBottom, html.EscapeString(m.At.UTC().Format("15:04:05 UTC ")+m.Text))
+			x, plotBottom+24, anchor, at.UTC().Format(c.clock))
 	}
 }
 

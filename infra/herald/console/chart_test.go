@@ -27,7 +27,10 @@ func TestChart_hasClockTimesUnitsMarksAndReadings(t *testing.T) {
 	c := chart{
 		title: "a < b", unit: "in 1m", window: stack.Window{From: from, Step: time.Minute, Steps: 60},
 		tick: 10 * time.Minute, clock: "15:04", least: 1, lines: []plot.Line{{Label: "all", Values: values}},
-		marks: []stack.Mark{{At: from.Add(30 * time.Minute), Text: "<Deaths>"}, {At: from.Add(-time.Hour), Text: "before"}},
+		marks: []mark{
+			{at: from.Add(30 * time.Minute), kind: kindAlarm, text: "<Deaths>"},
+			{at: from.Add(-time.Hour), kind: kindAlarm, text: "before"},
+		},
 	}
 	drawn := c.drawn()
 	for d := xml.NewDecoder(strings.NewReader(drawn)); ; {

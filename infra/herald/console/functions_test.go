@@ -26,8 +26,9 @@ import (
 type functions struct {
 	asked    []string
 	err      error
-	denied   string  // the function that the caller may not invoke
-	measured float64 // in the last step of every curve
+	denied   string    // the function that the caller may not invoke
+	measured float64   // in the last step of every curve
+	reached  time.Time // by deployments
 
 	written string            // by tenants and receivers; markup where it is empty
 	said    map[string]string // answers in place of the usual ones, by action
@@ -64,6 +65,15 @@ func (f *functions) Shares(context.Context, time.Time, time.Time) ([]answers.Row
 func (f *functions) Alarms(_ context.Context, since time.Time) ([]stack.Mark, error) {
 	f.asked = append(f.asked, "alarms")
 	return []stack.Mark{{At: since.Add(time.Minute), Text: "DeathsAlarm" + f.written}}, f.err
+}
+
+func (f *functions) Deployments(_ context.Context, since time.Time) ([]stack.Deployment, time.Time, error) {
+	f.asked = append(f.asked, "deployments")
+	text := std.Or(f.written, markup)
+	return []stack.Deployment{{
+		Act: "update", From: since.Add(time.Minute), Until: since.Add(5 * time.Minute), Version: "1.1.0",
+		State: stack.RolledBack, Reason: text,
+	}}, f.reached, f.err
 }
 
 const markup = `<img src=x onerror=alert(1)>`
@@ -153,7 +163,7 @@ func (f *functions) Acts(context.Context, time.Time) ([]answers.Row, bool, error
 func open(t *testing.T, f *functions) (*httptest.Server, *http.Client, *Server) {
 	t.Helper()
 	web := httptest.NewUnstartedServer(nil)
-	c := Config{Stack: f, Metrics: f, Trail: f, Log: f, Name: "herald-test", Operator: "ann", Now: time.Now}
+	c := Config{Stack: f, Metrics: f, Trail: f, Log: f, Changes: f, Name: "herald-test", Operator: "ann", Now: time.Now}
 	s, err := New(c, web.Listener)
 	if err != nil {
 		t.Fatal(err)

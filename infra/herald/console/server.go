@@ -22,6 +22,7 @@ type Config struct {
 	Metrics  Metrics
 	Trail    Trail
 	Log      Log
+	Changes  Changes
 	LogCosts bool   // each look at the log: it is looked at on request alone
 	Name     string // of the stack
 	Operator string
@@ -50,6 +51,13 @@ type Trail interface {
 	// Acts are the audit lines of operators since then, the oldest first, with the time as at. Of jobs, it has the
 	// start and no single ids. more says that later lines are missing.
 	Acts(ctx context.Context, since time.Time) (lines []map[string]any, more bool, err error)
+}
+
+// Changes reads the history of a stack's deployments.
+type Changes interface {
+	// Deployments are those that went on at some time since then, the oldest first. Those that ended before reached are
+	// missing, unless it is zero.
+	Deployments(ctx context.Context, since time.Time) (all []stack.Deployment, reached time.Time, err error)
 }
 
 // Log reads deliver's log of a span of time.

@@ -29,7 +29,7 @@ func (s *Server) functions() template.FuncMap {
 		"reasons": answers.Reasons, "workedOff": stack.WorkedOff, "off": s.off, "denial": s.denial, "short": short,
 		"pagesOfNav": func() []place { return places },
 		"list":       func(items ...string) []string { return items },
-		"choices":    s.choices, "extra": s.extra, "anchor": anchor,
+		"choices":    s.choices, "extra": s.extra, "anchor": anchor, "kinds": kinds,
 		"discard": func(ids []string) string {
 			return s.base + "/confirm?" + url.Values{"act": {"discard"}, "message_id": ids}.Encode()
 		},

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/herald/answers"
 	"github.com/herald-webhooks/herald/infra/herald/stack"
 	"github.com/herald-webhooks/herald/infra/internal/plot"
 )
@@ -55,8 +54,8 @@ type drawn struct {
 	Span    string
 	Picture template.HTML
 	Rows    []numbers
-	Marks   []cell
-	Note    string
+	Marks   []marked
+	Notes   []string
 }
 
 // numbers sum a curve up.
@@ -79,8 +78,8 @@ func traffic(ctx context.Context, s *Server, query url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	marks, note := s.marks(ctx, window.From)
-	d.Note = note
+	marks, notes := s.marks(ctx, window.From)
+	d.Notes = notes
 	percent := scaled(counted[2], 100)
 	charts := []chart{
 		{title: "Attempts", unit: "in " + coarse(window.Step), window: window, least: 1, lines: []plot.Line{
@@ -107,10 +106,7 @@ func traffic(ctx context.Context, s *Server, query url.Values) (any, error) {
 			measured = measured || some
 		}
 	}
-	for _, m := range slices.Backward(marks) {
-		at := s.at(m.At.UTC().Format(time.RFC3339))
-		d.Marks = append(d.Marks, cell{Text: m.Text, Title: at.Title, Note: at.Text})
-	}
+	d.Marks = s.listed(marks)
 	if !measured {
 		d.Picture = ""
 	}
@@ -147,32 +143,6 @@ func scaled(values []float64, by float64) []float64 {
 		all[n] = by * v
 	}
 	return all
-}
-
-// changing are operators' acts that show in traffic.
-var changing = []string{"pause", "resume", "release", "discard", "start_job"}
-
-// marks are the alarms and the acts of operators since then, the oldest first. A caller without the right to see them
-// is told so.
-func (s *Server) marks(ctx context.Context, since time.Time) (marks []stack.Mark, note string) {
-	marks, err := s.Metrics.Alarms(ctx, since)
-	if err != nil {
-		note = "Alarms are not marked: " + err.Error()
-	}
-	acts, _, err := s.Trail.Acts(ctx, since)
-	if err != nil {
-		note += " Acts of operators are not marked: " + err.Error()
-	}
-	for _, act := range acts {
-		at, err := time.Parse(time.RFC3339, answers.Text(act, "at"))
-		action := answers.Text(act, "action")
-		if err == nil && slices.Contains(changing, action) {
-			of := answers.Text(act, "tenant_id")
-			marks = append(marks, stack.Mark{At: at, Text: words(action) + " " + of})
-		}
-	}
-	slices.SortStableFunc(marks, func(a, b stack.Mark) int { return a.At.Compare(b.At) })
-	return marks, note
 }
 
 // sum returns the least, the greatest and the last of the values.
