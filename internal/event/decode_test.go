@@ -264,6 +264,19 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// Receivers are told how deep a body may be. The event's object and the field "data" are two of its levels, as the
+// body's are.
+func TestDecode_takesTenThousandLevels(t *testing.T) {
+	for levels, taken := range map[int]bool{10_000: true, 10_001: false} {
+		lists := levels - 2
+		data := `{"a":` + strings.Repeat("[", lists) + strings.Repeat("]", lists) + `}`
+		_, err := event.Decode([]byte(`{"tenant_id":"t","type":"organization.created","data":`+data+`}`), "sqs-id")
+		if (err == nil) != taken {
+			t.Errorf("%d levels: %v, want taken %t", levels, err, taken)
+		}
+	}
+}
+
 func TestValidTenantID(t *testing.T) {
 	var want, got []byte
 	for c := range 256 {

@@ -21,8 +21,11 @@ func (w *site) apiArgument() string {
 	if bare.MatchString(address) {
 		return address
 	}
-	return "'" + strings.ReplaceAll(address, "'", `'\''`) + "'"
+	return argument(address)
 }
+
+// argument is a text as one word of a shell, whatever it has.
+func argument(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // start is the first page.
 func (w *site) start() string {
@@ -35,7 +38,8 @@ func (w *site) start() string {
 		"it subscribes to. To get the first one:\n\n"+
 		"1. %s for an API key.\n"+
 		"2. Create an endpoint. Keep `signing_secret` of the answer: it is shown this once. The URL is HTTPS, on port 443 "+
-		"of a public address: to receive on your own machine, take a tunnel.\n\n%s\n"+
+		"of a public address: to receive on your own machine, take a tunnel. No challenge is sent there, and nothing but "+
+		"deliveries.\n\n%s\n"+
 		"3. [Verify](verifying.md) what arrives there, and answer 2xx when its work is done. The [rules](receiving.md) are "+
 		"one page.\n4. Have a test sent, with the `id` of the first answer. With a `type` it has that event's sample:\n\n"+
 		"%s\n"+

@@ -34,7 +34,7 @@ var (
 func (w *site) sample() string {
 	const (
 		secret = "whsec_dGhpcyBpcyBub3QgYSBzZWNyZXQsIGl0IGlzIGEgdGVzdCE=" //nolint:gosec // of no endpoint
-		id     = "msg_2mzq4t7kq5s3n6v2xw4ya7bcde"
+		id     = "msg_5lonefntaevwu23dyv6ksj34ucdixink"
 		time   = 1764000000
 		body   = `{"type":"user.created","data":{"userId":"user_1","name":"Zoë"}}`
 	)
@@ -106,6 +106,5 @@ func (w *site) check() string {
 		text = w.swap(text, ": wh- or webhook-", ": wh-")
 		text = w.swap(text, ", as webhook-signature does", "")
 	}
-	quoted := "'" + strings.ReplaceAll(w.Name, "'", `'\''`) + "'"
-	return w.swap(w.headed(text), "\nsender=Herald\n", "\nsender="+quoted+"\n")
+	return w.swap(w.headed(text), "\nsender=Herald\n", "\nsender="+argument(w.Name)+"\n")
 }
