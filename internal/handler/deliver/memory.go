@@ -39,6 +39,22 @@ type wrote struct {
 	since circuit.Seen
 }
 
+// moment names the moment of an endpoint's limit from which slots are taken: that of late deliveries is another.
+type moment struct {
+	key  dynamo.EndpointKey
+	late bool
+}
+
+// taking is a moment as a process knows it.
+type taking struct {
+	// limit is the endpoint's limit at that time. Another limit may leave slots.
+	limit int
+	// until is the moment as it was last seen.
+	until time.Time
+	// noneBefore is the moment before which no slot is free.
+	noneBefore time.Time
+}
+
 type recalled struct {
 	reading dynamo.Reading
 	at      time.Time

@@ -6,19 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/rate"
 )
 
 // slotTime bounds the writes that take slots.
 const slotTime = time.Second
-
-// moment names the moment of an endpoint's limit from which slots are taken: that of late deliveries is another.
-type moment struct {
-	key  dynamo.EndpointKey
-	late bool
-}
 
 // taker is all that wants slots of one moment.
 type taker struct {
@@ -123,16 +116,6 @@ func (h *Handler) take(ctx context.Context, t taker) (slots int, err error) {
 // askEvery is how often, at most, a process asks for slots where it found too few. It bounds the writes to one item, as
 // for circuits, and costs no slot: as many as a second has are left over from before.
 const askEvery = rate.Burst / 2
-
-// taking is a moment as a process knows it.
-type taking struct {
-	// limit is the endpoint's limit at that time. Another limit may leave slots.
-	limit int
-	// until is the moment as it was last seen.
-	until time.Time
-	// noneBefore is the moment before which no slot is free.
-	noneBefore time.Time
-}
 
 func latest(a, b time.Time) time.Time {
 	if a.After(b) {
