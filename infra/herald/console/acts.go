@@ -13,9 +13,6 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/next"
 )
 
-// act does a form's act, and returns its result and the page to go on with.
-type act func(ctx context.Context, s *Server, form url.Values) (done, back string, err error)
-
 // acts are the forms' actions. Without a question they reach one thing each.
 func (s *Server) acts() map[string]act {
 	acts := map[string]act{"/start": start, "/replay": replayByID, "/job/stop": stopJob}
@@ -25,22 +22,6 @@ func (s *Server) acts() map[string]act {
 		}
 	}
 	return acts
-}
-
-func control(action string) act {
-	return func(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
-		f := pick(form, "tenant_id", "endpoint_id")
-		back = link("/endpoint", "tenant_id", f["tenant_id"], "endpoint_id", f["endpoint_id"])
-		asked := action
-		if action == next.ResumeTenant {
-			f, asked = pick(form, "tenant_id"), next.Resume
-		}
-		answer, err := s.Stack.Ask(ctx, "control", asked, f)
-		if action == next.Test {
-			back = link("/delivery", "delivery_id", answer["delivery_id"])
-		}
-		return controls[action].Done, back, err
-	}
 }
 
 // replayByID sends one delivery again.

@@ -11,8 +11,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
-// known are the ids that lead to a page, wherever in a text they stand.
-var known = []struct {
+// idForms are the ids that lead to a page, wherever in a text they stand.
+var idForms = []struct {
 	form        *regexp.Regexp
 	path, field string
 }{
@@ -26,17 +26,17 @@ var known = []struct {
 // find leads from a pasted text to the page of the id in it, and otherwise to a search.
 func (s *Server) find(w http.ResponseWriter, r *http.Request) {
 	pasted := r.URL.Query().Get("q")
-	for _, k := range known {
+	for _, k := range idForms {
 		if id := k.form.FindString(pasted); id != "" {
 			http.Redirect(w, r, s.base+link(k.path, k.field, id), http.StatusSeeOther)
 			return
 		}
 	}
-	s.show(view{page: "find", title: "Search", read: search})(w, r)
+	s.show(view{page: "find", title: "Search", read: searchPage})(w, r)
 }
 
-// search looks for a text that is no id: a tenant's, a description or a host.
-func search(ctx context.Context, s *Server, q url.Values) (any, error) {
+// searchPage looks for a text that is no id: a tenant's, a description or a host.
+func searchPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	pasted := q.Get("q")
 	found := list{table: &table{}, More: pasted}
 	if pasted == "" {

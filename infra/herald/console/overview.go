@@ -28,7 +28,7 @@ func (s *Server) tile(count float64, label, path, class string) tile {
 	return tile{grouped(count), label, s.base + path, class}
 }
 
-func overview(ctx context.Context, s *Server, q url.Values) (any, error) {
+func overviewPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	sum, err := s.Stack.Ask(ctx, "inspect", "summary", nil)
 	if err != nil {
 		return nil, err

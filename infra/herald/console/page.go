@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 
@@ -23,6 +24,29 @@ type model struct {
 	Acts                              []string // the functions that the page's buttons invoke
 }
 
+// thing is the content of a page about one thing. Raw is the answer as it came, folded at the end.
+type thing struct {
+	Head     *head
+	Timeline *timeline
+	Lists    []section
+	Raw      any
+	More     any // of one kind of page
+}
+
+// section is a list with its title, within a page.
+type section struct {
+	Title, Note string
+	List        *table
+}
+
+// list is the content of a page that is a list: its filter stands above it.
+type list struct {
+	*table
+
+	Note string
+	More any // of one kind of page
+}
+
 // filterFields select dead letters.
 var filterFields = []string{"tenant_id", "endpoint_id", "reason", "status", "since", "until"}
 
@@ -35,6 +59,13 @@ func pick(query url.Values, fields ...string) answers.Row {
 		}
 	}
 	return picked
+}
+
+// with is a request with another field.
+func with(f answers.Row, name string, value any) answers.Row {
+	f = maps.Clone(f)
+	f[name] = value
+	return f
 }
 
 // render writes a page, or its problem.
@@ -54,4 +85,16 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, m model, err err
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_ = s.pages.ExecuteTemplate(w, name, m) // the browser has gone: nothing else can fail, the tests render every page
+}
+
+// nextPage is the path of a list's next page, "" after the last.
+func (s *Server) nextPage(path string, query url.Values, found answers.Row) string {
+	cursor, more := found["next_cursor"].(string)
+	if !more {
+		return ""
+	}
+	q := maps.Clone(query)
+	q.Del("done")
+	q.Set("cursor", cursor)
+	return s.base + path + "?" + q.Encode()
 }

@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -13,30 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
-// thing is the content of a page about one thing. Raw is the answer as it came, folded at the end.
-type thing struct {
-	Head     *head
-	Timeline *timeline
-	Lists    []section
-	Raw      any
-	More     any // of one kind of page
-}
-
-// section is a list with its title, within a page.
-type section struct {
-	Title, Note string
-	List        *table
-}
-
-// list is the content of a page that is a list: its filter stands above it.
-type list struct {
-	*table
-
-	Note string
-	More any // of one kind of page
-}
-
-func endpoints(ctx context.Context, s *Server, q url.Values) (any, error) {
+func endpointsPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	found, err := s.Stack.Ask(ctx, "inspect", "endpoints", pick(q, "tenant_id", "state", "host", "description", "cursor"))
 	if err != nil {
 		return nil, err
@@ -45,12 +21,12 @@ func endpoints(ctx context.Context, s *Server, q url.Values) (any, error) {
 	if len(pick(q, "tenant_id", "state", "host", "description")) > 0 {
 		empty = "No endpoint is like that. Tenants create endpoints by the management API."
 	}
-	return list{table: s.endpointList(q, found).or(empty).then(s.next("/endpoints", q, found))}, nil
+	return list{table: s.endpointList(q, found).or(empty).then(s.nextPage("/endpoints", q, found))}, nil
 }
 
-// endpoint shows an endpoint with its deliveries. Where the address has no tenant, since an id was pasted, a delivery
-// or a dead letter names it.
-func endpoint(ctx context.Context, s *Server, q url.Values) (any, error) {
+// endpointPage shows an endpoint with its deliveries. Where the address has no tenant, since an id was pasted, a
+// delivery or a dead letter names it.
+func endpointPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	f := pick(q, "endpoint_id", "tenant_id")
 	open, err := s.Stack.Ask(ctx, "inspect", "deliveries", with(f, "limit", 20))
 	if err != nil {
@@ -96,15 +72,8 @@ func endpoint(ctx context.Context, s *Server, q url.Values) (any, error) {
 // isDead reports whether a dead letter is there to be replayed.
 func isDead(letter answers.Row) bool { return letter["status"] != "replayed" }
 
-// with is a request with another field.
-func with(f answers.Row, name string, value any) answers.Row {
-	f = maps.Clone(f)
-	f[name] = value
-	return f
-}
-
-// deliveries lists those that are searched for, and otherwise places to begin from.
-func deliveries(ctx context.Context, s *Server, q url.Values) (any, error) {
+// deliveriesPage lists those that are searched for, and otherwise places to begin from.
+func deliveriesPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	f := pick(q, "endpoint_id", "tenant_id", "event_id", "cursor")
 	if f["endpoint_id"] != nil || f["event_id"] != nil {
 		found, err := s.Stack.Ask(ctx, "inspect", "deliveries", f)
@@ -112,7 +81,7 @@ func deliveries(ctx context.Context, s *Server, q url.Values) (any, error) {
 			return nil, err
 		}
 		t := s.deliveryList(q, found).or("No delivery is like that, or all of them are acknowledged.")
-		return list{table: t.then(s.next("/deliveries", q, found)), Note: answers.Text(found, "note")}, nil
+		return list{table: t.then(s.nextPage("/deliveries", q, found)), Note: answers.Text(found, "note")}, nil
 	}
 	troubled, err := s.Stack.Ask(ctx, "inspect", "endpoints", pick(q, "tenant_id"))
 	if err != nil {
@@ -130,8 +99,8 @@ func deliveries(ctx context.Context, s *Server, q url.Values) (any, error) {
 // eachAttempt is the field of an address that asks for a delivery's attempts, from the log.
 const eachAttempt = "attempts"
 
-// delivery has nothing of a test that was just sent: there is no record of it before it has ended.
-func delivery(ctx context.Context, s *Server, q url.Values) (any, error) {
+// deliveryPage has nothing of a test that was just sent: there is no record of it before it has ended.
+func deliveryPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	d, err := s.Stack.Ask(ctx, "inspect", "delivery", pick(q, "delivery_id"))
 	switch {
 	case errors.Is(err, client.ErrNotFound) && strings.HasPrefix(q.Get("delivery_id"), "test_"):
@@ -174,7 +143,7 @@ func (s *Server) endpointOf(ctx context.Context, d answers.Row) (answers.Row, er
 	return e, err
 }
 
-func deadLetters(ctx context.Context, s *Server, q url.Values) (any, error) {
+func deadLettersPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	f, err := s.filter(q, append([]string{"cursor"}, filterFields...)...)
 	if err != nil {
 		return nil, err
@@ -185,10 +154,10 @@ func deadLetters(ctx context.Context, s *Server, q url.Values) (any, error) {
 	}
 	t := s.letterList(q, found).or("No dead letter is like that. A delivery dies when its schedule of ten attempts, or " +
 		"its life of 7 days, ends; its letter is kept here, sealed, for 90 days.")
-	return list{table: t.then(s.next("/dead", q, found))}, nil
+	return list{table: t.then(s.nextPage("/dead", q, found))}, nil
 }
 
-func letter(ctx context.Context, s *Server, q url.Values) (any, error) {
+func letterPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	l, err := s.Stack.Ask(ctx, "inspect", "dead_letter", pick(q, "delivery_id"))
 	if err != nil {
 		return nil, err
@@ -197,20 +166,20 @@ func letter(ctx context.Context, s *Server, q url.Values) (any, error) {
 	return thing{Head: s.letterHead(l, e), Timeline: s.ofLetter(l), Raw: l, More: l["body"]}, err
 }
 
-func jobs(ctx context.Context, s *Server, q url.Values) (any, error) {
+func jobsPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	found, err := s.Stack.Ask(ctx, "inspect", "jobs", pick(q, "state", "cursor"))
 	if err != nil {
 		return nil, err
 	}
 	t := s.jobList(q, found).or("No job is like that. A replay, a purge or a publish of a whole selection is a job; " +
 		"it is kept for 90 days.")
-	return list{table: t.then(s.next("/jobs", q, found))}, nil
+	return list{table: t.then(s.nextPage("/jobs", q, found))}, nil
 }
 
 // outcomeParts bounds the requests for a job's outcome on its page: each is about up to 2,000 deliveries.
 const outcomeParts = 2
 
-func job(ctx context.Context, s *Server, q url.Values) (any, error) {
+func jobPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	j, err := stack.ReadJob(ctx, s.Stack, pick(q, "job_id", "cursor"), outcomeParts)
 	if err != nil {
 		return nil, err
@@ -230,7 +199,7 @@ func job(ctx context.Context, s *Server, q url.Values) (any, error) {
 		}}
 		result, reason := plain("result", "result", "", ""), plain("reason", "reason", "", "")
 		failed := listed(q, answers.Rows(j.Failures), id, result, reason)
-		t.Lists = []section{{Title: "What it did not do", List: failed.then(s.next("/job", q, j.Failures))}}
+		t.Lists = []section{{Title: "What it did not do", List: failed.then(s.nextPage("/job", q, j.Failures))}}
 	}
 	return t, nil
 }

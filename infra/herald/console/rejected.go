@@ -21,7 +21,7 @@ type bad struct {
 // codePublishing is the code of a refusal while a job publishes.
 const codePublishing = "publishing"
 
-func rejectedEvents(ctx context.Context, s *Server, q url.Values) (any, error) {
+func rejectedPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	f, err := s.filter(q, "tenant_id", "reason", "since", "until")
 	if err != nil {
 		return nil, err

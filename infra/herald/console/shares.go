@@ -9,8 +9,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/answers"
 )
 
-// shares are the tenants' parts of the last hour's attempts and of their time.
-func shares(ctx context.Context, s *Server, q url.Values) (any, error) {
+// sharesPage has the tenants' parts of the last hour's attempts and of their time.
+func sharesPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	now := s.Now()
 	rows, err := s.Log.Shares(ctx, now.Add(-time.Hour), now)
 	if err != nil {

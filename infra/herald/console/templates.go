@@ -67,15 +67,3 @@ func anchor(title string) string { return strings.ReplaceAll(strings.ToLower(tit
 
 // short is the end of an ARN.
 func short(operator string) string { return operator[strings.LastIndexAny(operator, ":/")+1:] }
-
-// next is the path of a list's next page, "" after the last.
-func (s *Server) next(path string, query url.Values, found answers.Row) string {
-	cursor, more := found["next_cursor"].(string)
-	if !more {
-		return ""
-	}
-	q := maps.Clone(query)
-	q.Del("done")
-	q.Set("cursor", cursor)
-	return s.base + path + "?" + q.Encode()
-}

@@ -9,8 +9,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/answers"
 )
 
-// keys lists a tenant's keys, and otherwise tenants to choose from.
-func keys(ctx context.Context, s *Server, q url.Values) (any, error) {
+// keysPage lists a tenant's keys, and otherwise tenants to choose from.
+func keysPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	f := pick(q, "tenant_id", "cursor")
 	if f["tenant_id"] == nil {
 		tenants, err := s.tenants(ctx, "/keys")
@@ -21,7 +21,7 @@ func keys(ctx context.Context, s *Server, q url.Values) (any, error) {
 		return nil, err
 	}
 	t := s.keyList(q, found).or("The tenant has no keys. They are issued on the command line.")
-	return list{table: t.then(s.next("/keys", q, found))}, nil
+	return list{table: t.then(s.nextPage("/keys", q, found))}, nil
 }
 
 // tenants are those that are known without a list of all, which no index has: of endpoints in trouble, of causes of

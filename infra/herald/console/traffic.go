@@ -61,7 +61,7 @@ type drawn struct {
 // numbers sum a curve up.
 type numbers struct{ Title, Label, Unit, Least, Most, Last string }
 
-func traffic(ctx context.Context, s *Server, query url.Values) (any, error) {
+func trafficPage(ctx context.Context, s *Server, query url.Values) (any, error) {
 	d := drawn{Span: query.Get("span")}
 	shown, ok := spans[d.Span]
 	if !ok {

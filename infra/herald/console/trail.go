@@ -17,7 +17,7 @@ type spanned struct {
 	More bool // later rows are missing
 }
 
-func acts(ctx context.Context, s *Server, query url.Values) (any, error) {
+func actsPage(ctx context.Context, s *Server, query url.Values) (any, error) {
 	name := query.Get("span")
 	span, ok := spans[name]
 	if !ok {

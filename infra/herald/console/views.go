@@ -25,21 +25,21 @@ func (s *Server) views() map[string]view {
 	replays := []string{"replay"}
 	letters := []string{"replay", stack.Deleting}
 	return map[string]view{
-		"/{$}":        {"overview", "overview", "Overview", overview, nil, true},
-		"/traffic":    {"traffic", "traffic", "Traffic", traffic, nil, false},
-		"/shares":     {"shares", "traffic", "Tenants' shares", shares, nil, false},
-		"/endpoints":  {"endpoints", "endpoints", "Endpoints", endpoints, nil, false},
-		"/endpoint":   {"thing", "endpoints", "Endpoint", endpoint, []string{"control", "replay"}, false},
-		"/deliveries": {"deliveries", "deliveries", "Deliveries", deliveries, nil, false},
-		"/delivery":   {"thing", "deliveries", "Delivery", delivery, replays, true},
-		"/dead":       {"dead", "dead", "Dead letters", deadLetters, letters, false},
-		"/letter":     {"thing", "dead", "Dead letter", letter, letters, false},
-		"/rejected":   {"rejected", "rejected", "Rejected events", rejectedEvents, letters, false},
-		"/jobs":       {"jobs", "jobs", "Jobs", jobs, nil, true},
-		"/job":        {"thing", "jobs", "Job", job, replays, true},
-		"/keys":       {"keys", "keys", "API keys", keys, nil, false},
-		"/acts":       {"acts", "acts", "Acts of operators", acts, nil, false},
-		"/confirm":    {"confirm", "dead", "Are you sure?", confirm, letters, false},
+		"/{$}":        {"overview", "overview", "Overview", overviewPage, nil, true},
+		"/traffic":    {"traffic", "traffic", "Traffic", trafficPage, nil, false},
+		"/shares":     {"shares", "traffic", "Tenants' shares", sharesPage, nil, false},
+		"/endpoints":  {"endpoints", "endpoints", "Endpoints", endpointsPage, nil, false},
+		"/endpoint":   {"thing", "endpoints", "Endpoint", endpointPage, []string{"control", "replay"}, false},
+		"/deliveries": {"deliveries", "deliveries", "Deliveries", deliveriesPage, nil, false},
+		"/delivery":   {"thing", "deliveries", "Delivery", deliveryPage, replays, true},
+		"/dead":       {"dead", "dead", "Dead letters", deadLettersPage, letters, false},
+		"/letter":     {"thing", "dead", "Dead letter", letterPage, letters, false},
+		"/rejected":   {"rejected", "rejected", "Rejected events", rejectedPage, letters, false},
+		"/jobs":       {"jobs", "jobs", "Jobs", jobsPage, nil, true},
+		"/job":        {"thing", "jobs", "Job", jobPage, replays, true},
+		"/keys":       {"keys", "keys", "API keys", keysPage, nil, false},
+		"/acts":       {"acts", "acts", "Acts of operators", actsPage, nil, false},
+		"/confirm":    {"confirm", "dead", "Are you sure?", confirmPage, letters, false},
 	}
 }
 
