@@ -151,6 +151,24 @@ func TestWhoMayInvokeWhat(t *testing.T) {
 	}
 }
 
+// Operators alone need the events of the stack, which have the properties of all its resources.
+func TestOperatorsAloneMayReadDeployments(t *testing.T) {
+	tpl := load(t)
+	const events = "cloudformation:DescribeStackEvents"
+	for name, r := range tpl.OfType("AWS::IAM::ManagedPolicy") {
+		var over []any
+		for _, s := range statements(r.Properties["PolicyDocument"]) {
+			if slices.Contains(list(s["Action"]), any(events)) {
+				over = append(over, list(s["Resource"])...)
+			}
+		}
+		want := map[string]int{"InstanceManagers": 1}[name]
+		if len(over) != want || slices.ContainsFunc(over, func(r any) bool { return !ofThisStack(tpl, r) }) {
+			t.Errorf("%s may do %s on %v", name, events, over)
+		}
+	}
+}
+
 // invokes reports whether a statement is about invoking functions, all that it does not name included.
 func invokes(s object) bool {
 	return s["NotAction"] != nil || slices.ContainsFunc(list(s["Action"]), func(action any) bool {
