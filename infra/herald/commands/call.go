@@ -35,7 +35,7 @@ func (c call) dryRun() bool { return c.line.Bool("dry-run") }
 
 // confirm asks before an act, alike for every command, and names the stack and the act.
 func (c call) confirm(question string) error {
-	return c.Confirm(fmt.Sprintf("%s in %s: %s", c.stack.Name, c.stack.Region(), question))
+	return c.Confirm(c.stack.Place() + ": " + question)
 }
 
 // confirmed is an action that asks first.

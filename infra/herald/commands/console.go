@@ -45,7 +45,7 @@ func serve(ctx context.Context, c call) error {
 		Stack: c.stack, Metrics: metrics,
 		Trail: stack.Trail{Stack: c.stack, Client: logs}, Log: lines, LogCosts: !c.line.Bool("local"),
 		Changes: stack.Events{Stack: c.stack, Client: cloudformation.NewFromConfig(c.stack.AWS)},
-		Name:    c.stack.Name, Operator: c.stack.Operator, Now: c.Now,
+		Name:    c.stack.Name, Place: c.stack.Place(), Operator: c.stack.Operator, Now: c.Now,
 	}, l)
 	if err != nil {
 		return fmt.Errorf("starting the console: %w", err)
@@ -53,7 +53,7 @@ func serve(ctx context.Context, c call) error {
 	server := &http.Server{Handler: shown.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // ends Serve
 	defer stop()
-	c.Say("the console of %s, until Ctrl-C; the address lets in everyone who has it:", c.stack.Name)
+	c.Say("the console of %s, until Ctrl-C; the address lets in everyone who has it:", c.stack.Place())
 	c.Print(shown.URL())
 	if c.Broken() != nil {
 		return nil // the address was not shown

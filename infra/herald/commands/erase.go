@@ -64,7 +64,7 @@ func confirmErasure(ctx context.Context, c call, tenant string) error {
 		if err != nil {
 			return err
 		}
-		c.Say("stored of %s in %s: %s", answers.Safe(tenant), c.stack.Name, some(would.counts))
+		c.Say("stored of %s in %s: %s", answers.Safe(tenant), c.stack.Place(), some(would.counts))
 	}
 	if c.Prompt("This cannot be undone. Type the tenant's id to erase it: ") != tenant {
 		return exit.With(exit.Failed, "nothing was done")

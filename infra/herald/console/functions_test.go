@@ -163,7 +163,10 @@ func (f *functions) Acts(context.Context, time.Time) ([]answers.Row, bool, error
 func open(t *testing.T, f *functions) (*httptest.Server, *http.Client, *Server) {
 	t.Helper()
 	web := httptest.NewUnstartedServer(nil)
-	c := Config{Stack: f, Metrics: f, Trail: f, Log: f, Changes: f, Name: "herald-test", Operator: "ann", Now: time.Now}
+	c := Config{
+		Stack: f, Metrics: f, Trail: f, Log: f, Changes: f, Name: "herald-test", Operator: "ann", Now: time.Now,
+		Place: "herald-test in eu-west-1, account 123456789012",
+	}
 	s, err := New(c, web.Listener)
 	if err != nil {
 		t.Fatal(err)

@@ -108,18 +108,25 @@ func ofJob(j answers.Row) string {
 	return selected(selection)
 }
 
-// selected are a job's selection, or a filter, in words.
+// selected are a job's selection, or a filter, in words. One of no tenant is of all tenants, and says so.
 func selected(selection any) string {
-	var said string
-	for _, field := range []string{"tenant_id", "endpoint_id", "reason", "status", "since", "until"} {
-		if v := text(selection, field); v != "–" && v != "" {
+	of := told(selection, "tenant_id", "endpoint_id")
+	if of == "" {
+		of = ", all tenants"
+	}
+	return of[2:] + narrowed(selection)
+}
+
+// narrowed is what a selection leaves of a tenant or an endpoint, in words, each after a comma.
+func narrowed(selection any) string { return told(selection, "reason", "status", "since", "until") }
+
+func told(selection any, fields ...string) (said string) {
+	for _, field := range fields {
+		if v := text(selection, field); v != "–" {
 			said += ", " + words(trimID(field)) + " " + v
 		}
 	}
-	if said == "" {
-		return "all"
-	}
-	return said[2:]
+	return said
 }
 
 // trimID is a field's name as people say it.

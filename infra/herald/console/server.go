@@ -25,6 +25,7 @@ type Config struct {
 	Changes  Changes
 	LogCosts bool   // each look at the log: it is looked at on request alone
 	Name     string // of the stack
+	Place    string // the stack with its Region and account: no name alone tells two stacks apart
 	Operator string
 	Now      func() time.Time
 }

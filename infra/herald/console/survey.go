@@ -111,7 +111,7 @@ func (v survey) causes(ctx context.Context) (of []answers.Row, err error) {
 	for _, cause := range answers.Rows(found) {
 		at := slices.IndexFunc(v.rows, func(r answers.Row) bool { return r["endpoint_id"] == cause["endpoint_id"] })
 		if at >= 0 {
-			v.rows[at]["of"] = nameOf(cause) + " of " + text(cause, "tenant_id")
+			v.rows[at]["of"] = nameOf(cause) + " of " + text(cause, "tenant_id") + narrowed(known)
 		}
 		if at >= 0 || len(v.ids) == 0 {
 			of = append(of, cause)

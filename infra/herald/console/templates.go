@@ -14,7 +14,7 @@ import (
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
 		"include": s.include, "at": answers.At, "text": text, "pretty": pretty, "plain": answers.Plain,
-		"base": func() string { return s.base },
+		"base": func() string { return s.base }, "where": func() string { return s.Place },
 		"link": func(path string, pairs ...any) string { return s.base + link(path, pairs...) },
 		"query": func(path string, q url.Values, pairs ...string) string {
 			with := maps.Clone(q)

@@ -49,12 +49,18 @@ func (s Stack) Region() string { return s.AWS.Region }
 // Stage is the parameter of that name, which the resources of the stack have as a tag.
 func (s Stack) Stage() string { return s.Parameters["Stage"] }
 
-// Describe says where the stack is, and which version is installed there.
-func (s Stack) Describe() string {
+// Place says where the stack is. Its name alone does not: another Region or account may have the same.
+func (s Stack) Place() string {
 	words := s.Name + " in " + s.Region()
 	if s.Account != "" {
 		words += ", account " + s.Account
 	}
+	return answers.Safe(words)
+}
+
+// Describe says where the stack is, and which version is installed there.
+func (s Stack) Describe() string {
+	words := s.Place()
 	if s.Stage() != "" {
 		words += ", stage " + s.Stage()
 	}
