@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/go-json-experiment/json"
 )
@@ -126,10 +125,10 @@ func Fields(v any) (all []Field) {
 // spaces writes the control characters of sound texts as JSON does.
 var spaces = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`)
 
-// Safe keeps texts of tenants and receivers from steering a terminal.
+// Safe keeps texts of tenants and receivers from steering a terminal, and from passing for others by what is not seen.
 func Safe(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
+		if Seen(r) {
 			return r
 		}
 		return '\uFFFD'

@@ -154,11 +154,11 @@ func showStarted(ctx context.Context, c call, started answers.Row) error {
 	case c.line.Bool("watch"):
 		return watcher{c.stack, c.Screen}.watch(ctx, id)
 	}
-	c.Say("started; see herald jobs show %s, or herald jobs show --watch %[1]s", id)
+	c.Say("started; see herald jobs show %s, or herald jobs show --watch %[1]s", answers.Safe(id))
 	if c.JSON {
 		c.PrintJSON(started)
 	} else {
-		c.Print(id)
+		c.Print(answers.Safe(id))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/examples"
@@ -29,7 +30,7 @@ func sendEvent(ctx context.Context, c call) error {
 		return err
 	}
 	if c.dryRun() {
-		c.Print(body)
+		c.PrintJSON(jsontext.Value(body))
 		return nil
 	}
 	if err := c.confirm("Send this event to its endpoints"); err != nil {

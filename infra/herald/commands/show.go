@@ -50,7 +50,7 @@ func commandOf(act string, c call, shown answers.Row) string {
 	case next.Test:
 		return "test " + name
 	case next.ResumeTenant:
-		return "tenants resume " + quoted(answers.Text(shown, "tenant_id"))
+		return "tenants resume " + argument(answers.Text(shown, "tenant_id"))
 	case next.Replay:
 		return "dead replay --endpoint " + name + " --watch"
 	case next.Purge:
@@ -65,4 +65,12 @@ func quoted(text string) string {
 		return text
 	}
 	return "'" + strings.ReplaceAll(answers.Safe(text), "'", `'\''`) + "'"
+}
+
+// argument is a text as a command takes it for an argument: behind "--", it is no flag.
+func argument(text string) string {
+	if strings.HasPrefix(text, "-") {
+		return "-- " + quoted(text)
+	}
+	return quoted(text)
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -42,8 +43,8 @@ func suggestions(herald string, sum answers.Row, causes, trouble []answers.Row) 
 }
 
 var (
-	plain  = regexp.MustCompile(`^[\w.-]+$`)   // needs no quotes in a shell
-	spaced = regexp.MustCompile(`^[\w.\- ]+$`) // needs quotes, of any kind
+	plain  = regexp.MustCompile(`^[\w.][\w.-]*$`) // needs no quotes in a shell, and is no flag
+	spaced = regexp.MustCompile(`^[\w.\- ]+$`)    // needs quotes, of any kind
 )
 
 // nameOf names an endpoint in a command by its tenant and its description, or its id if that is shorter, a shell would
@@ -55,8 +56,10 @@ func nameOf(r answers.Row, all []answers.Row) string {
 		return other["endpoint_id"] != id && other["tenant_id"] == tenant && other["description"] == description
 	})
 	switch {
+	case strings.HasPrefix(tenant, "-"): // the value of a flag may look like another
+		return quoted(id) + " --tenant " + quoted(tenant)
 	case !plain.MatchString(tenant):
-		return answers.Safe(id)
+		return quoted(id)
 	case shared || len(description) > len(id) || !spaced.MatchString(description):
 		return tenant + "/" + id
 	case !plain.MatchString(description):

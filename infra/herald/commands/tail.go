@@ -74,7 +74,7 @@ func showAttempt(screen terminal.Screen, wanted answers.Row, line string) {
 		screen.Print(terminal.Escaped(line))
 		return
 	}
-	cells := []string{answers.Text(r, "time")}
+	cells := []string{answers.Safe(answers.Text(r, "time"))}
 	for _, field := range []string{
 		"tenant_id", "endpoint_id", "delivery_id", "attempt", "outcome", "status", "reason", "ms",
 	} {

@@ -2,9 +2,11 @@ package console
 
 import (
 	"errors"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
 	"github.com/herald-webhooks/herald/infra/herald/exit"
@@ -82,9 +84,14 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, m model, err err
 	if r.Header.Get("Hx-Request") == "true" {
 		name, status = "content", http.StatusOK // htmx shows no other
 	}
+	var page strings.Builder
+	if err := s.pages.ExecuteTemplate(&page, name, m); err != nil { // the tests render every page
+		http.Error(w, "the page cannot be shown: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_ = s.pages.ExecuteTemplate(w, name, m) // the browser has gone: nothing else can fail, the tests render every page
+	_, _ = io.WriteString(w, visible(page.String())) // the browser has gone: nothing else can fail
 }
 
 // nextPage is the path of a list's next page, "" after the last.

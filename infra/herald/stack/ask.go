@@ -66,7 +66,7 @@ func fault(function string, request answers.Row, answer []byte) string {
 	if err := json.Unmarshal(answer, &told); err != nil {
 		told.Message = "it gave no reason"
 	}
-	text := " failed: " + told.Message
+	text := " failed: " + answers.Safe(told.Message) // a panic may quote what a tenant wrote
 	if strings.Contains(told.Message, "timed out") { // Lambda says so, and the function itself
 		text = " ran out of time: select less, or ask again later"
 	}

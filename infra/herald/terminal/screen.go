@@ -38,7 +38,7 @@ func (s Screen) Rows(value any, rows []answers.Row, columns ...string) {
 // List prints the columns of a list's rows, or that there are none.
 func (s Screen) List(list answers.Row, columns ...string) {
 	if note := answers.Text(list, "note"); note != "" {
-		s.Say("note: %s", note)
+		s.Say("note: %s", answers.Safe(note))
 	}
 	rows := answers.Rows(list)
 	if len(rows) == 0 && !s.JSON {
@@ -70,7 +70,7 @@ func (s Screen) Confirm(question string) error {
 
 // Prompt asks for an answer. An input that has ended gives none.
 func (s Screen) Prompt(question string) string {
-	fmt.Fprint(s.Err, question)
+	fmt.Fprint(s.Err, answers.Safe(question))
 	answer, err := bufio.NewReader(s.In).ReadString('\n') // cut short, it is an answer too
 	if err != nil {
 		fmt.Fprintln(s.Err) // the input has ended within the question's line

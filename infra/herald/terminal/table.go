@@ -42,16 +42,32 @@ func aligned(to io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(to, 0,
 func (t *Terminal) Show(r answers.Row) {
 	w := aligned(t.Out)
 	for _, f := range answers.Lines(r) {
-		fmt.Fprintf(w, "%s\t%s\n", f.Name, answers.Safe(answers.Moment(f.Value, t.Now())))
+		fmt.Fprintf(w, "%s\t%s\n", answers.Safe(f.Name), answers.Safe(answers.Moment(f.Value, t.Now())))
 	}
 	t.wrote(w.Flush())
 }
 
-// Cell is the text of one field, safe to print on a terminal; "–" where there is nothing. Times are distances.
+// longestCell bounds a cell of a table, in characters: every row is as wide as the widest. The longest id, host and
+// description have room.
+const longestCell = 256
+
+// Cell is the text of one field, safe to print on a terminal; "–" where there is nothing. Times are distances. A text
+// that is cut ends with "…".
 func (t *Terminal) Cell(r answers.Row, path string) string {
 	v := answers.At(r, path)
 	if path == "last_status" && v == 0.0 { // no response
 		v = nil
 	}
-	return answers.Safe(answers.When(v, t.Now()))
+	return short(answers.Safe(answers.When(v, t.Now())))
+}
+
+// short is a text that is not longer than a cell.
+func short(text string) string {
+	n := 0
+	for at := range text {
+		if n++; n > longestCell {
+			return text[:at] + "…"
+		}
+	}
+	return text
 }

@@ -12,12 +12,11 @@ import (
 	"os"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf16"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/herald-webhooks/herald/infra/herald/answers"
 	"github.com/herald-webhooks/herald/infra/herald/exit"
 )
 
@@ -37,14 +36,25 @@ func (t *Terminal) Broken() error { return t.broken }
 // wrote keeps the first error of the output.
 func (t *Terminal) wrote(err error) { t.broken = cmp.Or(t.broken, err) }
 
-// Print prints a line of data.
-func (t *Terminal) Print(line string) {
-	_, err := fmt.Fprintln(t.Out, line)
+// Print prints lines of data, as [Terminal.Say] prints words.
+func (t *Terminal) Print(text string) {
+	_, err := fmt.Fprintln(t.Out, lines(text))
 	t.wrote(err)
 }
 
-// Say prints words, to standard error.
-func (t *Terminal) Say(format string, args ...any) { fmt.Fprintf(t.Err, format+"\n", args...) }
+// Say prints words, to standard error. Whatever they quote, nothing but a new line steers the terminal.
+func (t *Terminal) Say(format string, args ...any) {
+	fmt.Fprintln(t.Err, lines(fmt.Sprintf(format, args...)))
+}
+
+// lines is a text of several lines, each of them safe to print.
+func lines(text string) string {
+	all := strings.Split(text, "\n")
+	for n, line := range all {
+		all[n] = answers.Safe(line)
+	}
+	return strings.Join(all, "\n")
+}
 
 // PrintJSON prints an answer as its function gave it, or any value.
 func (t *Terminal) PrintJSON(v any) {
@@ -56,17 +66,16 @@ func (t *Terminal) PrintJSON(v any) {
 	t.Print(Escaped(string(text)))
 }
 
-// Escaped is JSON without characters that steer a terminal: they stand in strings alone, where it may escape them.
+// Escaped is JSON without characters that steer a terminal or are not seen: they stand in strings alone, where it may
+// escape them.
 func Escaped(text string) string {
 	var b strings.Builder
 	for _, r := range text {
-		if unicode.IsPrint(r) || r == '\n' {
+		if answers.Seen(r) || r == '\n' {
 			b.WriteRune(r)
 			continue
 		}
-		for _, unit := range utf16.AppendRune(nil, r) {
-			fmt.Fprintf(&b, `\u%04x`, unit)
-		}
+		b.WriteString(answers.Escape(r))
 	}
 	return b.String()
 }
