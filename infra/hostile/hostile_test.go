@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +23,8 @@ import (
 // TestMain is a sender where the kit starts it as one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "post" {
-		if os.Args[2] == "trusting" {
-			trusting(os.Args[5:])
+		if odd := senders[os.Args[2]]; odd != nil {
+			odd(os.Args[5:])
 			os.Exit(0)
 		}
 		if err := run(context.Background(), os.Args[1:]); err != nil {
@@ -30,6 +34,39 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
+}
+
+// senders are those that do what none should.
+var senders = map[string]func(urls []string){
+	"trusting": trusting, "crashing": crashing, "leaving": leaving, "held": held,
+}
+
+// crashing takes a 200, and breaks over everything else.
+func crashing(urls []string) {
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	for _, url := range urls {
+		resp, err := (&http.Client{Transport: transport}).Post(url, "application/json", strings.NewReader(body))
+		if err != nil || resp.StatusCode != http.StatusOK {
+			os.Exit(3)
+		}
+		_ = resp.Body.Close()
+		fmt.Println(resp.StatusCode)
+	}
+}
+
+// leaving has another process do its work, as a script does, and waits for it.
+func leaving(urls []string) {
+	cmd := exec.Command(os.Args[0], "post", "held", "", "", urls[0])
+	if err := cmd.Start(); err == nil {
+		_ = cmd.Wait()
+	}
+}
+
+// held keeps a connection for as long as it lives.
+func held(addresses []string) {
+	if c, err := net.Dial("tcp", addresses[0]); err == nil {
+		_, _ = c.Read(make([]byte, 1))
+	}
 }
 
 // trusting is a sender that checks no certificate, keeps no deadline, and says 200 whatever comes.
@@ -88,6 +125,8 @@ func TestKit_play_findsWhatASenderDoes(t *testing.T) {
 		{"trusting", "answers 410", []string{deceived}},
 		{"trusting", "takes the request and never answers", []string{hung}},
 		{"trusting", "answers 200", nil},
+		{"crashing", "answers 410", []string{crashed}},
+		{"crashing", "answers 200", nil},
 	} {
 		t.Run(c.sender+" "+c.receiver, func(t *testing.T) {
 			t.Parallel()
@@ -132,8 +171,9 @@ func TestJudge(t *testing.T) {
 		"a header that is allowed":   {kind(receivers.Servers, 0), attempt{Statuses: []int{200}}, ""},
 		"an early answer":            {kind(receivers.Desyncs, 0), attempt{Statuses: []int{200}}, deceived},
 		"a refused answer":           {kind(receivers.Bodies, 200), attempt{Statuses: []int{0}}, ""},
-		"64 MiB more":                {kind(receivers.Bodies, 200), attempt{[]int{200}, 0, false, 64<<20 + 1}, memory},
-		"64 MiB":                     {kind(receivers.Bodies, 200), attempt{[]int{200}, 0, false, 64 << 20}, ""},
+		"64 MiB more":                {kind(receivers.Bodies, 200), attempt{Statuses: []int{200}, Memory: grown + 1}, memory},
+		"64 MiB":                     {kind(receivers.Bodies, 200), attempt{Statuses: []int{200}, Memory: grown}, ""},
+		"a missing line":             {kind(receivers.Bodies, 0), attempt{Statuses: []int{0}, Silent: 1}, crashed},
 	} {
 		var got []string
 		for _, f := range judge(hosted{c.given, receivers.Target{Seen: &receivers.Seen{}}}, c.done) {
@@ -146,9 +186,55 @@ func TestJudge(t *testing.T) {
 }
 
 func TestStatuses_readsALineForEachPost(t *testing.T) {
-	got := statuses("200\n000\nno route\n 503 \n204\n", 6)
-	if diff := cmp.Diff([]int{200, 0, 0, 503, 204, 0}, got); diff != "" {
-		t.Errorf("statuses (-want +got):\n%s", diff)
+	got, told := statuses("200\n000\nno route\n 503 \n204\n", 6)
+	if diff := cmp.Diff([]int{200, 0, 0, 503, 204, 0}, got); diff != "" || told != 5 {
+		t.Errorf("%d told, statuses (-want +got):\n%s", told, diff)
+	}
+	if got, told := statuses("200\n204\n500\n", 2); len(got) != 2 || told != 2 {
+		t.Errorf("of more lines than POSTs: %v, %d told", got, told)
+	}
+}
+
+// A sender may print what it gets, and bodies have no end.
+func TestOpening_keepsTheBeginningAlone(t *testing.T) {
+	var o opening
+	all := bytes.Repeat([]byte("200\n"), kept)
+	for len(all) > 0 {
+		n, err := o.Write(all[:min(len(all), 1000)])
+		if err != nil || n == 0 {
+			t.Fatal(n, err)
+		}
+		all = all[n:]
+	}
+	if o.Len() != kept || !strings.HasPrefix(o.String(), "200\n") {
+		t.Errorf("it keeps %d bytes, want %d", o.Len(), kept)
+	}
+}
+
+// A client that a script has started would go on and on after the script was ended.
+func TestKit_run_endsWhatASenderHasStarted(t *testing.T) {
+	kit, _ := started(t, "answers 200")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	ctx, stop := context.WithCancel(t.Context())
+	taken := make(chan net.Conn, 1)
+	go func() {
+		defer stop() // the sender is ended once it has another process
+		if c, err := listener.Accept(); err == nil {
+			taken <- c
+		}
+	}()
+	one := hosted{receivers.Case{Want: make([]receivers.Outcome, 1)}, receivers.Target{URL: listener.Addr().String()}}
+	if _, err := kit.run(ctx, []string{os.Args[0], "post", "leaving", "-", "-", "{urls}"}, one, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	c := <-taken
+	_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("the process that the sender has started lives on")
 	}
 }
 
@@ -201,6 +287,10 @@ func TestParse_refusesWrongUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"-exec a -sender herald": "two senders",
 		"-parallel 17":           "from 1 to 16",
+		"-within 0s":             "from 1s to 1h",
+		"-within 90m":            "from 1s to 1h",
+		"-for -1s":               "from 1s to 24h",
+		"-for 25h":               "from 1s to 24h",
 		"-match (":               "-match",
 		"serve":                  `"serve" is no flag`,
 	} {

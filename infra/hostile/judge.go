@@ -24,11 +24,12 @@ const (
 	endless        = "endless"        // it read on and on
 	memory         = "memory"         // it kept the answer
 	hung           = "hung"           // it was not back in time
+	crashed        = "crashed"        // it ended, and left the outcome of a POST untold
 	reused         = "reused"         // it asked again on a connection that the answer before had left in doubt
 )
 
 // kinds are the kinds of findings, the worst first.
-var kinds = []string{unverified, redirected, deceived, desynchronised, hung, memory, endless, reused}
+var kinds = []string{unverified, redirected, deceived, desynchronised, hung, crashed, memory, endless, reused}
 
 // stale is the status of answers that belong to no request.
 const stale = 599
@@ -50,6 +51,7 @@ func judge(c hosted, a attempt) (found []finding) {
 	taken := mixed && slices.Contains(a.Statuses, stale)
 	add(desynchronised, taken, "it took status %d, which belongs to no request", stale)
 	add(hung, a.Hung, "it was not back after %s", a.Took.Round(time.Second))
+	add(crashed, a.Silent > 0, "it ended (%s) and told nothing of %d POSTs", a.Ended, a.Silent)
 	add(memory, a.Memory > grown, "its process grew by %d MiB", a.Memory>>20)
 	add(endless, c.Seen.Sent() > receivers.Sent, "it read %d MiB", c.Seen.Sent()>>20)
 	add(reused, mixed && !taken && c.Seen.Behind() > 0, "it sent its next request on a connection that was in doubt")

@@ -18,13 +18,14 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"syscall"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/testkit/receivers"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "hostile:", err)
@@ -79,8 +80,9 @@ func run(ctx context.Context, args []string) error {
 // parse reads the flags.
 func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("hostile", flag.ContinueOnError)
-	flags.StringVar(&o.exec, "exec", "", "command of the sender, in which {ca}, {pause}, {urls}, {url} and {posts} are\n"+
-		"replaced; each line of its output is the status that it took, 0 for none")
+	flags.StringVar(&o.exec, "exec", "", "command of the sender, words with spaces between them and no quotes, in which\n"+
+		"{ca}, {pause}, {urls}, {url} and {posts} are replaced; each line of its output is the status that it took,\n"+
+		"0 for none")
 	flags.StringVar(&o.sender, "sender", "", "sender that comes with the kit: "+names())
 	flags.StringVar(&o.write, "write", "", "play all senders that come with the kit, and write this page's tables")
 	match := flags.String("match", "", "regular expression: only the cases with such a name or family")
@@ -98,15 +100,28 @@ func parse(args []string) (o options, err error) {
 	if o.exec != "" && o.sender != "" {
 		return o, errors.New("-exec and -sender are two senders: choose one")
 	}
-	if o.parallel < 1 || o.parallel > 16 {
-		return o, fmt.Errorf("-parallel is from 1 to 16, not %d", o.parallel)
-	}
 	o.match, err = regexp.Compile(*match)
 	if err != nil {
 		return o, fmt.Errorf("-match: %w", err)
 	}
-	return o, nil
+	return o, o.bounded()
 }
+
+// bounded refuses numbers with which the kit would do nothing, or not end.
+func (o options) bounded() error {
+	if o.parallel < 1 || o.parallel > 16 {
+		return fmt.Errorf("-parallel is from 1 to 16, not %d", o.parallel)
+	}
+	if o.within < time.Second || o.within > time.Hour {
+		return fmt.Errorf("-within is from 1s to 1h, not %s", o.within)
+	}
+	if o.serve < time.Second || o.serve > day {
+		return fmt.Errorf("-for is from 1s to 24h, not %s", o.serve)
+	}
+	return nil
+}
+
+const day = 24 * time.Hour
 
 // chosen are the cases to play.
 func (o options) chosen() (cases []receivers.Case) {

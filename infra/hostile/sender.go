@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/testkit/receivers"
@@ -23,6 +22,8 @@ type attempt struct {
 	Took     time.Duration // of all POSTs together
 	Hung     bool          // it was not back in time, and was ended
 	Memory   int64         // bytes at most of its process, beyond the cost of a receiver that behaves
+	Silent   int           // POSTs of which it told nothing, although it ended by itself
+	Ended    string        // how it ended
 }
 
 // result is a case with the acts of the sender and the findings about them.
@@ -74,24 +75,39 @@ func (k *kit) run(ctx context.Context, words []string, c hosted, within time.Dur
 	within *= time.Duration(len(c.Want))
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	var out, complaints bytes.Buffer
+	var out, complaints opening
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // the developer names the sender
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	cmd.WaitDelay = time.Second
+	together(cmd)
 	started := time.Now()
 	err := cmd.Run()
-	done := attempt{Statuses: statuses(out.String(), len(c.Want)), Took: time.Since(started)}
+	took, told := statuses(out.String(), len(c.Want))
+	done := attempt{Statuses: took, Took: time.Since(started)}
 	if cmd.ProcessState == nil {
 		return done, fmt.Errorf("starting the sender: %w", err)
 	}
 	done.Hung = errors.Is(ctx.Err(), context.DeadlineExceeded)
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		done.Memory = usage.Maxrss << 10
+	done.Memory = most(cmd.ProcessState)
+	if ctx.Err() == nil {
+		done.Silent, done.Ended = len(c.Want)-told, cmd.ProcessState.String()
 	}
 	if c.Name == "behaves" && complaints.Len() > 0 {
 		return done, fmt.Errorf("the sender complained: %s", complaints.String())
 	}
 	return done, nil // a sender may end with an error where it took no status
+}
+
+// opening keeps the beginning of what is written to it. A sender may print the answers, which have no end.
+type opening struct{ bytes.Buffer }
+
+// kept is enough for the statuses of all POSTs of a case.
+const kept = 64 << 10
+
+// Write takes everything and fails never.
+func (o *opening) Write(p []byte) (int, error) {
+	_, err := o.Buffer.Write(p[:min(len(p), kept-o.Len())])
+	return len(p), err
 }
 
 // filled is the command with the values of a case.
@@ -108,16 +124,18 @@ func (k *kit) filled(words []string, c hosted) (argv []string) {
 	return argv
 }
 
-// statuses reads n lines of a sender's output. A line that is missing, or that is no status, is none.
-func statuses(out string, n int) []int {
-	all := make([]int, n)
-	for i, line := range slices.Collect(strings.Lines(out)) {
-		if i == n {
+// statuses reads n lines of a sender's output, and says how many there were. A line that is missing, or that is no
+// status, is none.
+func statuses(out string, n int) (all []int, told int) {
+	all = make([]int, n)
+	for line := range strings.Lines(out) {
+		if told == n {
 			break
 		}
 		if status, err := strconv.Atoi(strings.TrimSpace(line)); err == nil && status >= 100 {
-			all[i] = status
+			all[told] = status
 		}
+		told++
 	}
-	return all
+	return all, told
 }

@@ -1,7 +1,8 @@
 // Package deployer makes the policy of the one who deploys: the actions that CloudFormation calls, with the caller's
 // rights, for the types of resources in the translated template.
 //
-// The actions come from AWS's schemas of these types. It promises to name each of them, or to say why not.
+// The actions come from AWS's schemas of these types. It promises to name each of them, or to say why not, and to bound
+// by the stack's name each that AWS's reference lets it bound.
 package deployer
 
 import (
@@ -38,7 +39,11 @@ func Generate(ctx context.Context, root string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.MarshalIndent(write(byType), "", " ")
+	bounded, err := reaches(root, needed(byType))
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.MarshalIndent(write(byType, bounded), "", " ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding the policy: %w", err)
 	}

@@ -3,11 +3,13 @@
 package deployer
 
 import (
-	"encoding/json"
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,6 +19,11 @@ import (
 )
 
 const root = "../../.."
+
+// translate takes seconds, and no test changes its result.
+var translate = sync.OnceValues(func() (*sam.Template, error) {
+	return sam.Translate(context.Background(), sam.Source{Root: root, Environment: "default"})
+})
 
 // A new resource of the template needs rights that the deployer may not have yet.
 func TestThePolicyIsGenerated(t *testing.T) {
@@ -39,14 +46,7 @@ func TestThePolicyIsGenerated(t *testing.T) {
 
 // Each action of a handler is in the policy, or belongs to a property that no resource has.
 func TestThePolicyNamesEveryActionOfTheHandlers(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, File))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var p policy
-	if err := json.Unmarshal(text, &p); err != nil {
-		t.Fatal(err)
-	}
+	p := committed(t)
 	kinds, err := Types(t.Context(), root)
 	if err != nil {
 		t.Fatal(err)
@@ -76,10 +76,50 @@ func TestThePolicyNamesEveryActionOfTheHandlers(t *testing.T) {
 	}
 }
 
+// The policy bounds types by a name that begins as the stack's. A resource with another name could not be made.
+func TestEveryNameOfTheTemplateBeginsAsThePolicySays(t *testing.T) {
+	translated, err := translate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for kind, how := range map[string]struct{ property, service, begin string }{
+		"AWS::CloudWatch::Alarm":     {"AlarmName", "cloudwatch", "arn:aws:cloudwatch:*:*:alarm:"},
+		"AWS::CloudWatch::Dashboard": {"DashboardName", "cloudwatch", "arn:aws:cloudwatch::*:dashboard/"},
+		"AWS::DynamoDB::Table":       {"TableName", "dynamodb", "arn:aws:dynamodb:*:*:table/"},
+		"AWS::Events::EventBus":      {"Name", "events", "arn:aws:events:*:*:event-bus/"},
+		"AWS::IAM::ManagedPolicy":    {"ManagedPolicyName", "iam", "arn:aws:iam::*:policy/"},
+		"AWS::IAM::Role":             {"RoleName", "iam", "arn:aws:iam::*:role/"},
+		"AWS::KMS::Alias":            {"AliasName", "kms", "arn:aws:kms:*:*:"},
+		"AWS::Lambda::Function":      {"FunctionName", "lambda", "arn:aws:lambda:*:*:function:"},
+		"AWS::Logs::LogGroup":        {"LogGroupName", "logs", "arn:aws:logs:*:*:log-group:"},
+		"AWS::SQS::Queue":            {"QueueName", "sqs", "arn:aws:sqs:*:*:"},
+	} {
+		resources := translated.OfType(kind)
+		if len(resources) == 0 {
+			t.Errorf("the template has no %s", kind)
+		}
+		for id, r := range resources {
+			if r.Properties[how.property] == nil {
+				continue // CloudFormation gives a name that begins so
+			}
+			named++
+			name := fmt.Sprint(cfn.At(r.Properties, how.property)["Fn::Sub"])
+			arn := how.begin + strings.Replace(name, "${AWS::StackName}", "herald-prod", 1)
+			if !slices.ContainsFunc(patterns(how.service), func(pattern string) bool { return covers(pattern, arn) }) {
+				t.Errorf("%s is named %v, which the policy does not allow", id, r.Properties[how.property])
+			}
+		}
+	}
+	if named < 25 {
+		t.Errorf("%d names were looked at", named)
+	}
+}
+
 // properties are the names of all properties, at any depth, of the translated resources.
 func properties(t *testing.T) map[string]bool {
 	t.Helper()
-	translated, err := sam.Translate(t.Context(), sam.Source{Root: root, Environment: "default"})
+	translated, err := translate()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,15 +35,19 @@ var left = map[string][]string{
 	"dynamodb:*Replica*":          {"Replicas"},
 	"dynamodb:*Import*":           {"ImportSourceSpecification"},
 	"dynamodb:*KinesisStreaming*": {"KinesisStreamSpecification"},
+	"dynamodb:PutResourcePolicy":  {"ResourcePolicy"}, // who may write one may give itself the items
 	"elasticfilesystem:*":         {"FileSystemConfigs"},
 	"firehose:*":                  {"DeliveryDestinationArn"},
 	"iam:*Group*":                 {"Groups"},
 	"iam:*User*":                  {"Users"},
 	"kinesis:*":                   {"KinesisStreamSpecification"},
+	"codedeploy:*OnPremises*":     {"OnPremisesInstanceTagFilters", "OnPremisesTagSet"},
 	"kms:Decrypt":                 customerKeys,
 	"kms:Encrypt":                 customerKeys,
 	"kms:GenerateDataKey*":        customerKeys,
+	"kms:*Grant":                  append([]string{"SSESpecification"}, customerKeys...),
 	"kms:ReEncrypt*":              customerKeys,
+	"lambda:PassCapacityProvider": {"CapacityProviderConfig"},
 	"s3:*":                        {"BodyS3Location", "TruststoreUri"}, // code is named apart
 	"s3files:*":                   {"FileSystemConfigs"},
 	"secretsmanager:*":            {"SourceAccessConfigurations"},
@@ -54,22 +58,17 @@ var left = map[string][]string{
 // customerKeys are the properties that name a key of the adopter's.
 var customerKeys = []string{"KmsKeyArn", "KmsKeyId", "KmsKeyIdentifier", "KmsMasterKeyId", "KMSMasterKeyId"}
 
-// byName are the services where resources are named after the stack: the policy allows names that begin so, and no
-// others, since an identity that may change any role of the account may do everything.
-var byName = map[string][]string{
-	"iam": {"arn:aws:iam::*:role/herald-*", "arn:aws:iam::*:policy/herald-*"},
-}
-
 // apart are the statements that no handler names: those of the one who deploys, and of roles that are handed over.
 func apart() []statement {
 	const serviceRole = "arn:aws:iam::*:role/aws-service-role/dynamodb.application-autoscaling.amazonaws.com/*"
 	return []statement{
 		{"Stacks", "Allow", []string{
-			"cloudformation:CreateChangeSet", "cloudformation:CreateStack", "cloudformation:DeleteChangeSet",
-			"cloudformation:DeleteStack", "cloudformation:DescribeChangeSet", "cloudformation:DescribeStackEvents",
+			"cloudformation:CancelUpdateStack", "cloudformation:ContinueUpdateRollback", "cloudformation:CreateChangeSet",
+			"cloudformation:CreateStack", "cloudformation:DeleteChangeSet", "cloudformation:DeleteStack",
+			"cloudformation:DescribeChangeSet", "cloudformation:DescribeStackEvents",
 			"cloudformation:DescribeStackResources", "cloudformation:DescribeStacks", "cloudformation:ExecuteChangeSet",
-			"cloudformation:GetTemplate", "cloudformation:ListStackResources", "cloudformation:TagResource",
-			"cloudformation:UpdateStack",
+			"cloudformation:GetTemplate", "cloudformation:ListStackResources", "cloudformation:RollbackStack",
+			"cloudformation:TagResource", "cloudformation:UpdateStack",
 		}, []string{"arn:aws:cloudformation:*:*:stack/herald-*"}, nil},
 		{"Transform", "Allow", []string{"cloudformation:CreateChangeSet"},
 			[]string{"arn:aws:cloudformation:*:aws:transform/Serverless-2016-10-31"}, nil},
@@ -78,7 +77,7 @@ func apart() []statement {
 		{"Code", "Allow", []string{"s3:GetObject", "s3:GetObjectVersion", "s3:PutObject"},
 			[]string{"arn:aws:s3:::my-bucket/*"}, nil},
 		{"CodeBucket", "Allow", []string{"s3:GetBucketLocation", "s3:ListBucket"}, []string{"arn:aws:s3:::my-bucket"}, nil},
-		{"HandRolesOver", "Allow", []string{"iam:PassRole"}, byName["iam"][:1], map[string]any{
+		{"HandRolesOver", "Allow", []string{"iam:PassRole"}, []string{byName["iam"]["role"]}, map[string]any{
 			"StringEquals": map[string]any{"iam:PassedToService": []string{
 				"codedeploy.amazonaws.com", "lambda.amazonaws.com", "scheduler.amazonaws.com",
 			}},
@@ -92,12 +91,16 @@ func apart() []statement {
 // isLeft says whether the policy leaves an action out.
 func isLeft(action string) bool {
 	for name := range left {
-		pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(name), `\*`, ".*") + "$"
-		if regexp.MustCompile(pattern).MatchString(action) {
+		if covers(name, action) {
 			return true
 		}
 	}
 	return false
+}
+
+// covers says whether a text fits a pattern, in which a star stands for any text, as in policies.
+func covers(pattern, text string) bool {
+	return regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*") + "$").MatchString(text)
 }
 
 // needed are the actions of all handlers that the policy has to name, sorted.
@@ -113,26 +116,24 @@ func needed(byType map[string][]string) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// write is the policy for the actions of the handlers, a statement for each service. Actions of IAM that take no name
-// of a resource stand apart.
-func write(byType map[string][]string) policy {
+// write is the policy for the actions of the handlers: a statement for each service where names bound some, and one for
+// all others.
+func write(byType map[string][]string, bounded map[string]bool) policy {
 	services := map[string][]string{}
+	var others []string
 	for _, action := range needed(byType) {
-		service, verb, _ := strings.Cut(action, ":")
-		if service == "iam" && (verb == "ListRoles" || verb == "ListPolicies") {
-			service = "list"
+		service, _, _ := strings.Cut(action, ":")
+		if bounded[action] {
+			services[service] = append(services[service], action)
+		} else {
+			others = append(others, action)
 		}
-		services[service] = append(services[service], action)
 	}
 	p := policy{Version: "2012-10-17", Statement: apart()}
 	for _, service := range slices.Sorted(maps.Keys(services)) {
-		resources := byName[service]
-		if resources == nil {
-			resources = []string{"*"}
-		}
-		p.Statement = append(p.Statement, statement{sid(service), "Allow", services[service], resources, nil})
+		p.Statement = append(p.Statement, statement{sid(service), "Allow", services[service], patterns(service), nil})
 	}
-	return p
+	return policy{p.Version, append(p.Statement, statement{"Others", "Allow", others, []string{"*"}, nil})}
 }
 
 // sid is a statement's name, which takes letters and digits alone.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 )
 
 // conn is a connection of a receiver that writes HTTP by hand.
@@ -165,7 +166,7 @@ func serveTCP(t Scope, addr string, seen *Seen, handle func(c net.Conn, ended <-
 	var (
 		wg    sync.WaitGroup
 		mu    sync.Mutex
-		open  []net.Conn
+		open  = map[net.Conn]bool{}
 		ended = make(chan struct{})
 	)
 	wg.Go(func() {
@@ -174,15 +175,21 @@ func serveTCP(t Scope, addr string, seen *Seen, handle func(c net.Conn, ended <-
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
-			if err != nil {
+			if err != nil { // no more files can be opened, until connections end
+				time.Sleep(10 * time.Millisecond)
 				continue
 			}
 			mu.Lock()
-			open = append(open, c)
+			open[c] = true
 			mu.Unlock()
 			wg.Go(func() {
 				defer seen.connected()()
-				defer func() { _ = c.Close() }()
+				defer func() {
+					_ = c.Close()
+					mu.Lock()
+					defer mu.Unlock()
+					delete(open, c)
+				}()
 				handle(c, ended)
 			})
 		}
@@ -191,7 +198,7 @@ func serveTCP(t Scope, addr string, seen *Seen, handle func(c net.Conn, ended <-
 		close(ended)
 		_ = listener.Close()
 		mu.Lock()
-		for _, c := range open {
+		for c := range open {
 			_ = c.Close()
 		}
 		mu.Unlock()
