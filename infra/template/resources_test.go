@@ -139,35 +139,6 @@ func TestMappingsLoseNothing(t *testing.T) {
 	}
 }
 
-// A flood of the route without a key takes little of the API's rate from tenants. No other route gets less than the
-// rest.
-func TestTheOpenRouteHasAThrottleOfItsOwn(t *testing.T) {
-	tpl := load(t)
-	api := tpl.Resources["HttpApi"].Properties
-	routes := map[string]bool{}
-	for _, e := range at(tpl.Resources["WebhooksFunction"].Properties, "Events") {
-		of := at(e.(object), "Properties")
-		routes[fmt.Sprint(of["Method"], " ", of["Path"])] = true
-	}
-	want := object{
-		"GET /v1/webhooks/{id}/jwks.json": object{"ThrottlingRateLimit": 20, "ThrottlingBurstLimit": 100},
-		"GET /v1/source-addresses":        object{"ThrottlingRateLimit": 20, "ThrottlingBurstLimit": 100},
-	}
-	got := at(api, "RouteSettings")
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("routes with throttles of their own: %v, want %v", got, want)
-	}
-	for route := range got {
-		if !routes[route] { // CloudFormation refuses settings of a route that is not there
-			t.Errorf("%s is no route", route)
-		}
-	}
-	rate := fmt.Sprint(tpl.Parameters["ApiRateLimit"]["Default"])
-	if rate != "50" || target(at(api, "DefaultRouteSettings")["ThrottlingRateLimit"]) != "ApiRateLimit" {
-		t.Errorf("the API lets %s requests a second through", rate)
-	}
-}
-
 // The access log contains no text of a client, since API Gateway escapes nothing. The method is left out as well: it
 // should be a token without quotation marks, but AWS does not document that API Gateway insists on it.
 func TestTheAccessLogHasNothingThatAClientWrites(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -40,11 +41,17 @@ func TestTheDescriptionAndTheHandlerHaveTheSameRoutes(t *testing.T) {
 	}
 }
 
-func TestTheTemplateHasTheSameRoutesAndACatchAll(t *testing.T) {
+func readTemplate(t *testing.T) cfn.Template {
+	t.Helper()
 	template, err := cfn.Read("../../../template.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return template
+}
+
+func TestTheTemplateHasTheSameRoutesAndACatchAll(t *testing.T) {
+	template := readTemplate(t)
 	var templates []string
 	catchAll := false
 	for name, e := range cfn.At(template.Resources["WebhooksFunction"].Properties, "Events") {
@@ -61,6 +68,40 @@ func TestTheTemplateHasTheSameRoutesAndACatchAll(t *testing.T) {
 	slices.Sort(templates)
 	if documented := routes(load(t)); !slices.Equal(documented, templates) || !catchAll {
 		t.Errorf("documented %v\ntemplate   %v, catch-all: %v", documented, templates, catchAll)
+	}
+}
+
+// A flood of a route that needs no key costs little. No other route gets less than the API's rate.
+func TestRoutesWithoutAKeyAloneHaveThrottles(t *testing.T) {
+	template := readTemplate(t)
+	number := func(v any) int {
+		n, err := strconv.Atoi(fmt.Sprint(v))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	api := template.Resources["HttpApi"].Properties
+	parameter, _ := cfn.At(api, "DefaultRouteSettings", "ThrottlingRateLimit")["Ref"].(string)
+	most := number(template.Parameters[parameter]["Default"]) / 2
+	var open, throttled []string
+	for path, item := range load(t).document.Paths.Map() {
+		for method, o := range item.Operations() {
+			if o.Security != nil && len(*o.Security) == 0 {
+				open = append(open, method+" "+path)
+			}
+		}
+	}
+	for route, limits := range cfn.At(api, "RouteSettings") {
+		throttled = append(throttled, route)
+		if rate := number(limits.(cfn.Object)["ThrottlingRateLimit"]); rate > most {
+			t.Errorf("%s takes %d requests a second, want %d at most", route, rate, most)
+		}
+	}
+	slices.Sort(open)
+	slices.Sort(throttled)
+	if !slices.Equal(open, throttled) {
+		t.Errorf("without a key %v\nthrottled     %v", open, throttled)
 	}
 }
 
