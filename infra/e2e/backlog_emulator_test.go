@@ -15,7 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/handler/inspect"
 )
 
-// These tests wait longest: go test begins with the first file.
+// This test waits longest: go test begins with the first file.
 
 // waits waits until so many deliveries wait for the endpoint.
 func waits(t *testing.T, c *client.Client, s subscription, n int) {
@@ -30,55 +30,6 @@ func waits(t *testing.T, c *client.Client, s subscription, n int) {
 func (s subscription) turn(t *testing.T, c *client.Client, status string) {
 	t.Helper()
 	change(t, c, http.MethodPatch, s.ID, map[string]any{"status": status})
-}
-
-// recoverOnce is how long there is at most one recovery of an endpoint: ten minutes of 5 s.
-const recoverOnce = 50 * time.Second
-
-// Its owner toggles the endpoint, while something waits for it, until its second recovery or four times.
-func TestToggledOffAndOnAnEndpointRecoversOnceInTenMinutes(t *testing.T) {
-	t.Parallel()
-	c := tenant(t)
-	s := subscribe(t, c, "*")
-	endpoint := about{"tenant_id": c.TenantID, "endpoint_id": s.ID}
-	var first, recovered time.Time
-	shows := func(waiting int) { // or another recovery
-		eventually(t, fmt.Sprint(waiting, " waiting, or a recovery"), func(ctx context.Context) (bool, error) {
-			health, held, err := operator.Health(ctx, c.TenantID, s.ID)
-			if !health.RecoveredAt.IsZero() {
-				recovered = health.RecoveredAt
-			}
-			return held.Count >= waiting || !recovered.Equal(first), err
-		})
-	}
-	missed := func(waiting int) {
-		// Herald would keep no event for a disabled endpoint, so the endpoint is paused first.
-		control(t, "pause", endpoint)
-		publish(t, c, "user.created")
-		shows(waiting)
-		s.turn(t, c, "disabled")
-		control(t, "resume", endpoint)
-		s.turn(t, c, "active")
-	}
-	missed(1)
-	s.await(t, 1)
-	const toggles = 4
-	shows(toggles + 1)
-	first = recovered
-	for n := 1; n <= toggles && recovered.Equal(first); n++ {
-		missed(n)
-	}
-	shows(toggles + 1)
-	if first.IsZero() || recovered.Sub(first) < recoverOnce {
-		t.Errorf("recoveries at %s and %s, want them %s apart", first, recovered, recoverOnce)
-	}
-	got := s.await(t, 2)
-	genuine(t, got)
-	for _, r := range got[1:] {
-		if r.At.Before(recovered) {
-			t.Errorf("%s came at %s, before the second recovery", r.ID, r.At)
-		}
-	}
 }
 
 // A tenant with a slow receiver is slow before long. Its deliveries wait in SlowQueue from then on, while another

@@ -19,11 +19,8 @@ import (
 
 // controlled is an answer of control.
 type controlled struct {
-	Result  string `json:"result"`
-	State   string `json:"state"`
-	Waiting struct {
-		Count int `json:"count"`
-	} `json:"waiting"`
+	Result string `json:"result"`
+	State  string `json:"state"`
 }
 
 // control asks the function control for an action on the target that fields name.
@@ -100,32 +97,6 @@ func TestNothingThatAnOwnerDoesLiftsAPause(t *testing.T) {
 	}
 	genuine(t, paused.await(t, 2))
 	genuine(t, other.await(t, 2))
-}
-
-// A discard drops the deliveries that wait. Deliveries of later events arrive.
-func TestWhatIsDiscardedIsNotDelivered(t *testing.T) {
-	t.Parallel()
-	c := tenant(t)
-	s := subscribe(t, c, "*")
-	endpoint := about{"tenant_id": c.TenantID, "endpoint_id": s.ID}
-	control(t, "pause", endpoint)
-	event := publish(t, c, "user.deleted")
-	waits(t, c, s, 1)
-	confirmed := about{"tenant_id": c.TenantID, "endpoint_id": s.ID, "confirm": true}
-	if got := control(t, "discard", confirmed); got.Result != "discarding" || got.Waiting.Count != 1 {
-		t.Errorf("discarded: %+v", got)
-	}
-	control(t, "resume", endpoint)
-	publishUser(t, c, "user_after")
-	if got := s.await(t, 1); string(got[0].Body) != `{"type":"user.created","data":{"userId":"user_after"}}` {
-		t.Errorf("delivered %s", got[0].Body)
-	}
-	eventually(t, "nothing waiting", func(ctx context.Context) (bool, error) {
-		return waiting(ctx, c.TenantID, event.ID, 0)
-	})
-	if n := len(s.Requests()); n != 1 {
-		t.Errorf("%d requests, want 1", n)
-	}
 }
 
 func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {

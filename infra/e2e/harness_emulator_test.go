@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/herald-webhooks/herald/infra/examples"
 	verifier "github.com/herald-webhooks/herald/infra/examples/receiver/go"
 	"github.com/herald-webhooks/herald/infra/internal/client"
@@ -133,15 +131,6 @@ func publish(t *testing.T, c *client.Client, eventType string) examples.Message 
 	message.ID = unique("evt")
 	send(t, c, message)
 	return message
-}
-
-// publishUser puts a user.created event with this userId on the queue.
-func publishUser(t *testing.T, c *client.Client, userID string) {
-	t.Helper()
-	send(t, c, examples.Message{
-		ID: unique("evt"), TenantID: c.TenantID, Type: "user.created",
-		Data: jsontext.Value(`{"userId":"` + userID + `"}`),
-	})
 }
 
 func send(t *testing.T, c *client.Client, message examples.Message) {

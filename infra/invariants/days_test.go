@@ -145,6 +145,14 @@ var days = map[string]struct {
 		},
 		want: ending{Discarded: 1},
 	},
+	"an operator discards what waits, and an event comes since": {
+		day: func(w *world) {
+			w.openFor(10 * time.Minute)
+			w.control("discard", hook)
+			w.publish(hook)
+		},
+		want: ending{Delivered: 1, Discarded: 10, Within: 4 * time.Minute},
+	},
 	"another pattern still selects what waits": {
 		day: func(w *world) {
 			w.openFor(10 * time.Minute)

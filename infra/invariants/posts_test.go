@@ -199,3 +199,40 @@ func toggled(t *testing.T, toggle func(*world), every time.Duration) (
 	})
 	return w, probes, recoveries
 }
+
+// Its owner switches an endpoint off and on, again and again, while something waits for it. What waits is sent in
+// recoveries, and these are ten minutes apart.
+func TestToggledOffAndOnAnEndpointRecoversOnceInTenMinutes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.own(hook, 200)
+		var recovered []time.Time
+		w.Turns = func(_, next circuit.Item) {
+			if next.State == circuit.Recovering {
+				recovered = append(recovered, time.Now())
+			}
+		}
+		for w.Elapsed() < time.Hour {
+			w.control("pause", hook) // for a disabled endpoint nothing is published
+			w.publish(hook)
+			w.pass(20 * time.Second)
+			w.owner(hook, endpoint.Disabled)
+			w.control("resume", hook)
+			w.owner(hook, endpoint.Active)
+			w.pass(100 * time.Second)
+		}
+		if !w.run(w.rules.Circuit.RecoverOnce, w.idle) {
+			w.breaks("not over: %s", w.left())
+		}
+		w.mustHold(t, "toggled")
+		for n := 1; n < len(recovered); n++ {
+			if apart := recovered[n].Sub(recovered[n-1]); apart < w.rules.Circuit.RecoverOnce {
+				t.Errorf("recovery %d began %s after the one before", n, apart)
+			}
+		}
+		if len(recovered) < 5 {
+			t.Errorf("%d recoveries in an hour", len(recovered))
+		}
+	})
+}
