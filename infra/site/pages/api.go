@@ -21,9 +21,11 @@ func (w *site) api() {
 		return
 	}
 	w.described(root)
-	if w.files["openapi.yaml"], err = encoded(root); err != nil {
+	adapted, err := encoded(root)
+	if err != nil {
 		w.fault("%w", err)
 	}
+	w.files["openapi.yaml"] = adapted
 	r := reference{root: root}
 	fmt.Fprintf(&r.text, "# API\n\n%s\nThe address is %s. This page is made from [openapi.yaml](openapi.yaml), for "+
 		"generators of clients.\n\n", w.introduction(root), quoted(w.apiURL()))

@@ -93,7 +93,9 @@ func (w *site) swaps() map[string]string {
 
 // texts gives the scalars below a node the adopter's name and headers, and swaps passages, which it takes from swaps.
 func (w *site) texts(key string, n *yaml.Node, swaps map[string]string) {
-	n.HeadComment, n.LineComment, n.FootComment = "", "", "" // of those who keep the description
+	n.HeadComment = "" // comments are for those who keep the description
+	n.LineComment = ""
+	n.FootComment = ""
 	if n.Tag == "!!merge" {
 		n.Tag = "" // or the encoder writes it
 	}
