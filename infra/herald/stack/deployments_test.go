@@ -244,6 +244,16 @@ func TestEvents_Deployments_readsAsFarAsItHasTo(t *testing.T) {
 			[][]types.StackEvent{old, {quiet(-88), becomes(3, "UPDATE_IN_PROGRESS"), becomes(4, "UPDATE_COMPLETE")}},
 			[]Deployment{{Act: "update", From: at(3), Until: at(4), State: Complete}}, 1, time.Time{},
 		},
+		"two since then, on two pages": {
+			[][]types.StackEvent{
+				old, {becomes(3, "UPDATE_IN_PROGRESS"), becomes(4, "UPDATE_COMPLETE")},
+				{becomes(7, "UPDATE_IN_PROGRESS"), becomes(8, "UPDATE_COMPLETE")},
+			},
+			[]Deployment{
+				{Act: "update", From: at(3), Until: at(4), State: Complete},
+				{Act: "update", From: at(7), Until: at(8), State: Complete},
+			}, 3, time.Time{},
+		},
 		"an empty page, as CloudFormation may give": {
 			[][]types.StackEvent{{becomes(3, "UPDATE_IN_PROGRESS"), becomes(4, "UPDATE_COMPLETE")}, {}},
 			[]Deployment{{Act: "update", From: at(3), Until: at(4), State: Complete}}, 2, time.Time{},
