@@ -27,14 +27,6 @@ func mustStore(t *testing.T, s *dynamo.Circuits, was, next circuit.Item) circuit
 	return stored
 }
 
-func mustHold(t *testing.T, s *dynamo.Circuits, endpointID string, until time.Time) circuit.Item {
-	t.Helper()
-	if err := s.Hold(t.Context(), dynamo.EndpointKey{TenantID: "t", EndpointID: endpointID}, until, at); err != nil {
-		t.Fatal(err)
-	}
-	return getCircuit(t, s, endpointID)
-}
-
 func getCircuit(t *testing.T, s *dynamo.Circuits, endpointID string) circuit.Item {
 	t.Helper()
 	i, err := s.Get(t.Context(), endpointID)

@@ -64,6 +64,17 @@ func TestDeadLetters_KeepDead_expiresWithTheLatestDeath(t *testing.T) {
 	}
 }
 
+// The SDK asks again where an answer is lost, and is then refused by its own write. The contract of the stores
+// (internal/testkit/storetest) has the writes that their callers ask for again. A claim is a new one then.
+func TestDeadLetters_Claim_isNotRefusedByItself(t *testing.T) {
+	r := newRig(t)
+	bury(t, r.letters, death("msg_1", "webhook_1", 0, deadAt))
+	r.loseAnswers()
+	if replay := claim(t, r.letters, "msg_1"); replay != 1 {
+		t.Errorf("replay %d", replay)
+	}
+}
+
 func claim(t *testing.T, store *dynamo.DeadLetters, id string) (replay int) {
 	t.Helper()
 	r := getLetter(t, store, id)

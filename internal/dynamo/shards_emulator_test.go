@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
-	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/job"
@@ -87,90 +86,6 @@ func inShards() (ids []string) {
 
 // moment is the time of the n-th of some: about three of them share each.
 func moment(n int) time.Time { return deadAt.Add(time.Duration(n*7%31/3) * time.Second) }
-
-// row is an item as a list shows it.
-type row struct {
-	id string
-	at time.Time
-}
-
-// wantList wants each delivery once, in order.
-func wantList(t *testing.T, name string, ids []string, backwards bool, got []row) {
-	t.Helper()
-	inOrder := func(a, b row) int {
-		if backwards {
-			a, b = b, a
-		}
-		return a.at.Compare(b.at)
-	}
-	if !slices.IsSortedFunc(got, inOrder) {
-		t.Errorf("%s: not in order: %v", name, got)
-	}
-	var found []string
-	for _, one := range got {
-		found = append(found, one.id)
-	}
-	slices.Sort(found)
-	if diff := cmp.Diff(slices.Sorted(slices.Values(ids)), found); diff != "" {
-		t.Errorf("%s (-want +got)\n%s", name, diff)
-	}
-}
-
-// A list in shards is in order, has each item once and full pages, whatever their size.
-func TestIndexes_listTheirShardsAsOne(t *testing.T) {
-	r := newRig(t)
-	ids := inShards()
-	for n, id := range ids {
-		open := state(id, delivery.Waiting, 0, 1)
-		open.CreatedAt = moment(n)
-		update(t, r.deliveries, open)
-		bury(t, r.letters, death(id, "webhook_1", 0, moment(n)))
-	}
-	for _, limit := range []int{1, 3, 7, 2 * len(ids)} {
-		for _, backwards := range []bool{false, true} {
-			name := fmt.Sprint("dead letters, ", limit, " a page, newest first: ", backwards)
-			wantList(t, name, ids, backwards, r.deadLetters(job.Selector{Status: "dead"}, limit, backwards))
-		}
-		wantList(t, fmt.Sprint("deliveries, ", limit, " a page"), ids, true, r.openDeliveries(limit))
-	}
-	n, oldest, err := r.letters.Count(t.Context(), job.Selector{Status: "dead"})
-	if err != nil || n != len(ids) || !oldest.Equal(deadAt) {
-		t.Errorf("counted %d of %d, the oldest of %v, %v", n, len(ids), oldest, err)
-	}
-}
-
-func (r rig) deadLetters(s job.Selector, limit int, backwards bool) (rows []row) {
-	r.t.Helper()
-	for _, one := range fullPages(r.t, limit, func(cursor string) ([]deadletter.Record, string, error) {
-		page := dynamo.LetterPage{Limit: limit, OldestFirst: !backwards, Cursor: cursor}
-		return r.letters.List(r.t.Context(), s, page)
-	}) {
-		rows = append(rows, row{one.DeliveryID, one.DiedAt})
-	}
-	return rows
-}
-
-func (r rig) openDeliveries(limit int) (rows []row) {
-	r.t.Helper()
-	for _, one := range fullPages(r.t, limit, func(cursor string) ([]delivery.Record, string, error) {
-		return r.deliveries.ListOpen(r.t.Context(), "webhook_1", limit, cursor)
-	}) {
-		rows = append(rows, row{one.DeliveryID, one.CreatedAt})
-	}
-	return rows
-}
-
-// fullPages is pages of a list of which all but the last are full.
-func fullPages[T any](t *testing.T, limit int, read func(cursor string) ([]T, string, error)) []T {
-	t.Helper()
-	return pages(t, limit, func(cursor string) ([]T, string, error) {
-		page, next, err := read(cursor)
-		if next != "" && len(page) != limit {
-			t.Errorf("a page of %d of %d is not the last", len(page), limit)
-		}
-		return page, next, err
-	})
-}
 
 // An item of a page may be gone when the next one is asked for, as where a job replays it.
 func TestIndexes_goOnBehindWhatIsGone(t *testing.T) {
