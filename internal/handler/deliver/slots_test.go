@@ -226,20 +226,6 @@ func TestHandler_Process_takesASlotAlongToTheSlowLane(t *testing.T) {
 	})
 }
 
-// Only age ends a delivery that waits for its rate.
-func TestHandler_Process_buriesWhatIsTooOldForItsRate(t *testing.T) {
-	in(t, status(204), func(w *rig) {
-		w.limit(1)
-		w.aws.Rates[model.RateKey{EndpointID: "webhook_1"}] = time.Now().Add(time.Minute)
-		m := message("e", "webhook_1")
-		m.Life.StartedAt = time.Now().Add(-8 * 24 * time.Hour)
-		w.process(w.on("retry", 1, m))
-		if dead := w.sent["DeadLetter"]; len(dead) != 1 || dead[0].Life.Reason != delivery.ReasonRateLimited {
-			w.Errorf("dead are %+v", dead)
-		}
-	})
-}
-
 // After 429 with Retry-After the next first attempts are put off for as long, up to a minute, and once. Everything else
 // goes on by its schedule.
 func TestHandler_Process_putsFirstAttemptsOffAsTheReceiverAsked(t *testing.T) {
