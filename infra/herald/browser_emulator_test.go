@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
@@ -76,6 +77,7 @@ func TestTheConsoleInABrowser(t *testing.T) {
 		b.isTextAndAccessible(t)
 		b.picture(t, "console-denied.png", "light")
 	})
+	t.Run("a console that has gone", func(t *testing.T) { b.goesStale(t) })
 	t.Run("a stack that has gone", func(t *testing.T) {
 		b.address = address // the first console: two others were started after it
 		b.visit(t, "/", "Endpoints in trouble")
@@ -176,6 +178,9 @@ func (b *browser) pausesAndResumes(t *testing.T, e client.Endpoint) {
 	b.press(t, fmt.Sprintf(`main td a[href*="/endpoint?endpoint_id=%s"]`, e.ID), `form[action$="/control/pause"]`)
 	b.press(t, `form[action$="/control/pause"] button`, said)
 	b.says(t, "paused by")
+	if at := script[string](t, b, `location.search`); strings.Contains(at, "done") {
+		t.Errorf("loaded again, the page would say so again: %s", at)
+	}
 	b.ended(t)
 
 	b.do(t, chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
@@ -253,6 +258,17 @@ func (b *browser) restsWhileHidden(t *testing.T) {
 			t.Errorf("hidden %t: %d requests", hidden, sent)
 		}
 	}
+}
+
+// goesStale looks at a live page after its console has ended.
+func (b *browser) goesStale(t *testing.T) {
+	t.Helper()
+	t.Run("it ends", func(t *testing.T) {
+		b.console(t, readOnly)
+		b.visit(t, "/", "Endpoints in trouble")
+	})
+	script[bool](t, b, `(answered -= 30000) > 0`)
+	b.do(t, chromedp.WaitVisible(chromedp.CSS("#stale")))
 }
 
 // fits goes by keys from a pasted id to its page, and looks at it in a narrow and in a wide window.

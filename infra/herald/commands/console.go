@@ -50,16 +50,35 @@ func serve(ctx context.Context, c call) error {
 	if err != nil {
 		return fmt.Errorf("starting the console: %w", err)
 	}
-	server := &http.Server{Handler: shown.Handler(), ReadHeaderTimeout: 10 * time.Second}
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // ends Serve
-	defer stop()
 	c.Say("the console of %s, until Ctrl-C; the address lets in everyone who has it:", c.stack.Place())
 	c.Print(shown.URL())
 	if c.Broken() != nil {
-		return nil // the address was not shown
+		return exit.Quietly(exit.Failed) // the address was not shown
 	}
+	return serveUntilEnd(ctx, &http.Server{
+		Handler: shown.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10, // an address with a hundred ids has 6 KiB
+	}, l)
+}
+
+// actPatience is how long a function may take that was asked before the end. Acts of one name take a second.
+const actPatience = 15 * time.Second
+
+// serveUntilEnd serves until the context ends. A request that is under way then may be an act, so it is answered.
+func serveUntilEnd(ctx context.Context, server *http.Server, l net.Listener) error {
+	ended := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(ended)
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), actPatience)
+		defer cancel()
+		if server.Shutdown(last) != nil {
+			_ = server.Close() // the act that takes longer has no answer
+		}
+	})
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		stop()
 		return fmt.Errorf("serving the console: %w", err)
 	}
+	<-ended
 	return nil
 }

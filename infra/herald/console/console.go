@@ -74,6 +74,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "same-origin") // with no-referrer, browsers name the Origin of the page's own forms "null"
 		h.Set("Cache-Control", "no-store")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		switch {
 		case !slices.Contains(s.hosts, r.Host):
 			http.Error(w, "the console has another name: open the address that herald console printed", http.StatusForbidden)

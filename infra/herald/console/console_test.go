@@ -95,6 +95,11 @@ func TestGuard_letsInOnlyItsOwnPages(t *testing.T) {
 	if referrer := page.Get("Referrer-Policy"); referrer != "same-origin" { // else browsers send the Origin "null"
 		t.Errorf("referrer policy %q", referrer)
 	}
+	for _, other := range []string{"Opener", "Resource"} { // not even a style sheet is for another site's page
+		if got := page.Get("Cross-Origin-" + other + "-Policy"); got != "same-origin" {
+			t.Errorf("%s policy %q", other, got)
+		}
+	}
 	policy := page.Get("Content-Security-Policy")
 	if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
 		t.Errorf("policy %q", policy)

@@ -144,11 +144,11 @@ func (s *Server) endpointOf(ctx context.Context, d answers.Row) (answers.Row, er
 }
 
 func deadLettersPage(ctx context.Context, s *Server, q url.Values) (any, error) {
-	f, err := s.filter(q, append([]string{"cursor"}, filterFields...)...)
+	f, err := s.letters(q, append([]string{"cursor"}, filterFields...)...)
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.Stack.Ask(ctx, "inspect", "dead_letters", stack.OrDead(f))
+	found, err := s.Stack.Ask(ctx, "inspect", "dead_letters", f)
 	if err != nil {
 		return nil, err
 	}

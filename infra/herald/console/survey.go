@@ -9,7 +9,6 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
 	"github.com/herald-webhooks/herald/infra/herald/next"
-	"github.com/herald-webhooks/herald/infra/herald/stack"
 )
 
 // survey is a selection that was counted by a dry run, and several endpoints by one each.
@@ -24,7 +23,11 @@ type survey struct {
 
 // survey counts the selection of the address.
 func (s *Server) survey(ctx context.Context, q url.Values, act manyAct) (survey, error) {
-	f, err := s.filter(q, act.fields...)
+	filter := s.letters
+	if q.Get("act") == "publish" {
+		filter = s.filter
+	}
+	f, err := filter(q, act.fields...)
 	if err != nil {
 		return survey{}, err
 	}
@@ -32,9 +35,6 @@ func (s *Server) survey(ctx context.Context, q url.Values, act manyAct) (survey,
 	v.ids = slices.Compact(slices.Sorted(slices.Values(q["endpoint_id"])))
 	if len(v.ids) > mostReplays {
 		return v, fmt.Errorf("choose %d endpoints at most, or all by a filter", mostReplays)
-	}
-	if v.name != "publish" {
-		stack.OrDead(f)
 	}
 	f["act"], f["dry_run"] = v.name, true
 	for n := range max(1, len(v.ids)) {

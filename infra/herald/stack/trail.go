@@ -2,7 +2,6 @@ package stack
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -44,10 +43,7 @@ func (t Trail) Acts(ctx context.Context, since time.Time) (lines []answers.Row, 
 			return nil, false, t.Explain("reading the audit log (logs:FilterLogEvents)", err)
 		}
 		for _, event := range page.Events {
-			var line answers.Row
-			if err := json.Unmarshal([]byte(aws.ToString(event.Message)), &line); err != nil {
-				return nil, false, fmt.Errorf("reading the audit log: %w", err)
-			}
+			line := lineOf(aws.ToString(event.Message))
 			if isAct(line) {
 				line["at"] = time.UnixMilli(aws.ToInt64(event.Timestamp)).UTC().Format(time.RFC3339)
 				lines = append(lines, line)
@@ -55,4 +51,13 @@ func (t Trail) Acts(ctx context.Context, since time.Time) (lines []answers.Row, 
 		}
 	}
 	return lines, pages.HasMorePages(), nil
+}
+
+// lineOf is a line of the audit log. Whoever may write to the log can write no JSON into it, which must not hide the
+// others.
+func lineOf(message string) (line answers.Row) {
+	if err := json.Unmarshal([]byte(message), &line); err != nil {
+		return answers.Row{"operator_claimed": "–", "action": "a line that cannot be read"}
+	}
+	return line
 }

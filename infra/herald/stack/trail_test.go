@@ -79,3 +79,14 @@ func TestTrail_Acts_takesAFewCallsAndSaysThatThereIsMore(t *testing.T) {
 		t.Errorf("%v, %d calls, more: %t", err, len(log.asked), more)
 	}
 }
+
+// Who may write a line into the log must not hide the acts before and after it.
+func TestTrail_Acts_showsTheOthersOfALineThatCannotBeRead(t *testing.T) {
+	for _, bad := range []string{"not JSON", `{"operator_claimed":"a","operator_claimed":"b"}`, `[]`, "{\"a\":\"\xff\"}"} {
+		const good = `{"operator_claimed":"ann","action":"pause"}`
+		lines, _, err := Trail{Client: &auditLog{lines: []string{good, bad, good}}}.Acts(t.Context(), now)
+		if err != nil || len(lines) != 3 || lines[2]["action"] != "pause" {
+			t.Errorf("%q: %v, %v", bad, lines, err)
+		}
+	}
+}

@@ -9,6 +9,24 @@ const loading = document.getElementById("loading");
 addEventListener("beforeunload", () => { loading.textContent = "Asking the stack…"; });
 addEventListener("pageshow", () => { loading.textContent = ""; }); // also one that the browser had kept
 
+// A live page that has no answer says so: what it shows may have changed.
+let answered = Date.now();
+document.addEventListener("htmx:afterRequest", (event) => { if (event.detail.successful) answered = Date.now(); });
+const stale = document.getElementById("stale");
+setInterval(() => {
+  const age = 10 * Math.floor((Date.now() - answered) / 10000);
+  const old = age >= 20 && !document.hidden && document.querySelector("main[hx-get]");
+  const words = old ? `This is as it was ${age} s ago: the console does not answer, or something is opened or selected.` : "";
+  if (stale.textContent !== words) stale.textContent = words;
+}, 1000);
+
+// The result of an act is told once: a page that is loaded again, or left and found again, is without it.
+const here = new URL(location);
+if (here.searchParams.has("done")) {
+  here.searchParams.delete("done");
+  history.replaceState(null, "", here);
+}
+
 // An id is copied by its button.
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button.copy");
