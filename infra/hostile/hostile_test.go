@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"strings"
@@ -249,6 +250,28 @@ func TestKit_play_refusesASenderThatDoesNotDeliver(t *testing.T) {
 	} {
 		if _, err := kit.play(t.Context(), command, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", command, err, want)
+		}
+	}
+}
+
+// Nothing of the kit can be reached from another machine.
+func TestKit_listensOnLoopbackAlone(t *testing.T) {
+	kit, err := start(mustParse(t, "-beyond"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(kit.end)
+	addresses := []string{kit.fine}
+	for _, c := range kit.cases {
+		addresses = append(addresses, c.URL)
+		if c.Neighbour != "" {
+			addresses = append(addresses, c.Neighbour)
+		}
+	}
+	for _, address := range addresses {
+		u, err := url.Parse(address)
+		if err != nil || !net.ParseIP(u.Hostname()).IsLoopback() {
+			t.Errorf("a receiver is at %s, %v", address, err)
 		}
 	}
 }
