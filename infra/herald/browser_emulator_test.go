@@ -271,6 +271,9 @@ func (b *browser) goesStale(t *testing.T) {
 	b.do(t, chromedp.WaitVisible(chromedp.CSS("#stale")))
 }
 
+// rowsOfButtons counts the rows that an endpoint's buttons take.
+const rowsOfButtons = `new Set([...document.querySelectorAll(".head .acts li")].map(li => li.offsetTop)).size`
+
 // fits goes by keys from a pasted id to its page, and looks at it in a narrow and in a wide window.
 func (b *browser) fits(t *testing.T, e client.Endpoint) {
 	t.Helper()
@@ -279,7 +282,7 @@ func (b *browser) fits(t *testing.T, e client.Endpoint) {
 	b.do(t, chromedp.KeyEvent("/"), chromedp.KeyEvent("  "+e.ID+" "), chromedp.KeyEvent(kb.Enter))
 	b.says(t, "crm")
 	shown := "/endpoint?tenant_id=acme&endpoint_id=" + e.ID
-	for width, most := range map[int64]int{390: 400, 1280: 60} {
+	for width, most := range map[int64]int{390: 400, 560: 400, 1280: 60} {
 		devtools(t, b, emulation.SetDeviceMetricsOverride,
 			emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 860, DeviceScaleFactor: 1})
 		for _, path := range []string{"/dead", "/rejected", "/acts", "/traffic", "/", shown} {
@@ -289,7 +292,14 @@ func (b *browser) fits(t *testing.T, e client.Endpoint) {
 				t.Errorf("%s at %d: %d pixels too wide, the header is %d high", path, width, over, high)
 			}
 		}
-		b.picture(t, map[int64]string{390: "console-narrow.png", 1280: "console-endpoint.png"}[width], "light")
+		buttons := script[int](t, b, `document.querySelectorAll(".head .acts li").length`)
+		rows := script[int](t, b, rowsOfButtons)
+		if buttons < 2 || width > 390 && rows == buttons || width == 1280 && rows > 1 {
+			t.Errorf("at %d: %d buttons in %d rows", width, buttons, rows)
+		}
+		if name := map[int64]string{390: "console-narrow.png", 1280: "console-endpoint.png"}[width]; name != "" {
+			b.picture(t, name, "light")
+		}
 	}
 	devtools(t, b, emulation.ClearDeviceMetricsOverride, cdp.Empty{})
 }
