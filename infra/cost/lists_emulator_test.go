@@ -61,6 +61,10 @@ func TestWhatOperatorsListsRead(t *testing.T) {
 			}
 			return nil
 		}},
+		"causes and count of 400 dead letters": {24, func() error {
+			_, _, err := letters.List(t.Context(), dead, dynamo.LetterPage{Limit: 20_000, Causes: true})
+			return err
+		}},
 		"counting 400 dead letters": {24, func() error {
 			_, _, err := letters.Count(t.Context(), dead)
 			return err

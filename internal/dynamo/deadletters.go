@@ -199,8 +199,12 @@ func (d *DeadLetters) Get(ctx context.Context, deliveryID string) (r deadletter.
 
 // LetterPage asks for a page of a list of dead letters, in the order of their latest deaths.
 type LetterPage struct {
-	// Limit is the number of dead letters on a page, at most 100.
+	// Limit is the number of dead letters on a page. A Query returns 1 MB at most, so a long page takes several of each
+	// partition of the index.
 	Limit int
+
+	// Causes leaves all out of the records but their ids, endpoints, latest deaths and causes.
+	Causes bool
 
 	// Cursor is the end of the page before; "" asks for the first page.
 	Cursor string
@@ -226,6 +230,9 @@ func (d *DeadLetters) List(
 		read = filteredPage
 	}
 	q.backwards, q.limit = !p.OldestFirst, perShard(read, len(q.partitions))
+	if p.Causes {
+		q.fields = causeFields
+	}
 	items, next, err := d.listSharded(ctx, q, p.Limit, p.Reads, p.Cursor)
 	if err != nil {
 		return nil, "", err
@@ -239,6 +246,10 @@ func (d *DeadLetters) List(
 	}
 	return records, next, nil
 }
+
+// causeFields are the attributes of LetterPage.Causes, with the keys of all indexes. They make the answers smaller, and
+// not the reads: DynamoDB counts whole items of the index.
+const causeFields = "delivery_id, status_shard, tenant_id, endpoint_id, died_at, #reason, last_status"
 
 // filteredPage is the number of records that a Query with a filter reads. DynamoDB filters after it has cut the page,
 // so few of the records on it may be left.

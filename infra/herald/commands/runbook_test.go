@@ -68,7 +68,7 @@ func TestRunbook_commandsWork(t *testing.T) {
 // playLine plays a command of a page against functions that answer all requests. It returns them with the requests.
 func playLine(t *testing.T, command string) *fake {
 	t.Helper()
-	const answer = `{"data":[],"next_cursor":null,"ready":1,"complete":true,"job":{"job_id":"job_1"},
+	const answer = `{"data":[],"next_cursor":null,"selected":1,"ready":1,"complete":true,"job":{"job_id":"job_1"},
 		"state":"acknowledged","act":"replay","done":1,"failed":{"internal":1},"endpoint_id":"webhook_…",
 		"dead_letters":{"dead":{"count":1}}}`
 	const imported = `{"data":[{"result":"would_create"}]}`

@@ -15,6 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/exit"
 	"github.com/herald-webhooks/herald/infra/herald/stack"
 	"github.com/herald-webhooks/herald/infra/herald/usage"
+	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
 // statusCommand is the command status.
@@ -27,9 +28,8 @@ func statusCommand(s setup) *cli.Command {
 // without an id.
 func showStatus(ctx context.Context, c call) error {
 	o := readOverview(ctx, c.stack, c.line.Int("limit"))
-	const parts = 3
 	for _, err := range o.failed {
-		if errors.Is(err, exit.ErrDenied) || len(o.failed) == parts {
+		if errors.Is(err, exit.ErrDenied) || len(o.failed) == len(overviewParts) {
 			return errors.Unwrap(err)
 		}
 	}
@@ -72,25 +72,29 @@ type overview struct {
 	failed                   []error
 }
 
-// readOverview reads a stack's summary, a page of that many endpoints in trouble, and the causes of death if there are
-// dead letters.
+// readOverview reads a stack's summary with the causes of death, and a page of that many endpoints in trouble, at the
+// same time.
 func readOverview(ctx context.Context, functions stack.Functions, endpoints int) (o overview) {
-	keep := func(part string, err error) {
+	errs := parallel.Each(len(overviewParts), len(overviewParts), func(n int) (err error) {
+		if n == 0 {
+			o.summary, err = functions.Ask(ctx, "inspect", "summary", answers.Row{"causes": true})
+			return err
+		}
+		o.trouble, err = functions.Ask(ctx, "inspect", "endpoints", answers.Row{"limit": endpoints})
+		return err
+	})
+	for n, err := range errs {
 		if err != nil {
-			o.failed = append(o.failed, fmt.Errorf("%s could not be shown: %w", part, err))
+			o.failed = append(o.failed, fmt.Errorf("%s could not be shown: %w", overviewParts[n], err))
 		}
 	}
-	var err error
-	o.summary, err = functions.Ask(ctx, "inspect", "summary", nil)
-	keep("the summary", err)
-	o.trouble, err = functions.Ask(ctx, "inspect", "endpoints", answers.Row{"limit": endpoints})
-	keep("the endpoints in trouble", err)
-	if o.summary == nil || answers.Number(o.summary, "dead_letters.dead.count") > 0 {
-		o.causes, err = functions.Ask(ctx, "inspect", "causes", nil)
-		keep("the causes of death", err)
-	}
+	o.causes, _ = o.summary["causes"].(answers.Row)
+	delete(o.summary, "causes")
 	return o
 }
+
+// overviewParts are the answers of an overview.
+var overviewParts = [...]string{"the summary", "the endpoints in trouble"}
 
 // unhealthy judges the answer of summary.
 func unhealthy(sum answers.Row) bool {

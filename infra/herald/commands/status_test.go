@@ -1,8 +1,11 @@
 package commands
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/infra/herald/exit"
 )
@@ -33,10 +36,29 @@ func TestStatus_putsItsAnswersIntoWords(t *testing.T) {
 func TestStatus_showsWhatItGot(t *testing.T) {
 	f := &fake{answers: map[string]string{
 		"inspect summary": `<html>`, "inspect endpoints": `{"data":[{"description":"crm"}]}`,
-		"inspect causes": `{"data":[{"reason":"timeout"}]}`,
 	}}
-	f.ends(t, exit.Unhealthy, "status",
-		"crm", "timeout", "the summary could not be shown: inspect answered no JSON")
+	f.ends(t, exit.Unhealthy, "status", "crm", "the summary could not be shown: inspect answered no JSON")
+	delete(f.answers, "inspect endpoints")
+	f.answers["inspect summary"] = `{"waiting":{"count":0}}`
+	f.answers["inspect causes"] = `{"data":[{"reason":"timeout"}]}`
+	f.ends(t, exit.Unhealthy, "status", "timeout", "the endpoints in trouble could not be shown")
 	f.answers = nil // everything fails
 	f.ends(t, exit.Failed, "status")
+}
+
+// Two requests at once, one of which reads the dead letters: however many there are, they are read once.
+func TestStatus_asksTwiceAndNeverByItselfForTheCauses(t *testing.T) {
+	f := &fake{answers: map[string]string{
+		"inspect summary":   `{"dead_letters":{"dead":{"count":10000}}}`,
+		"inspect endpoints": `{"data":[]}`,
+		"inspect causes":    `{"data":[{"reason":"timeout","count":10000}]}`,
+	}}
+	f.ends(t, exit.Unhealthy, "status", "timeout", "10000")
+	asked := map[string]any{}
+	for _, r := range f.requests {
+		asked[fmt.Sprint(r["action"])] = r["causes"]
+	}
+	if diff := cmp.Diff(map[string]any{"summary": true, "endpoints": nil}, asked); diff != "" || len(f.requests) != 2 {
+		t.Errorf("%d requests (-want +got)\n%s", len(f.requests), diff)
+	}
 }

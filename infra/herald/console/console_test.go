@@ -200,7 +200,7 @@ func TestPages_sayWhyThereIsNothingToSee(t *testing.T) {
 	} {
 		f.err, f.asked = c.err, nil
 		resp := get(t, browser, web.URL+"/")
-		if body(t, resp, c.says); resp.StatusCode != c.status || len(f.asked) != 1 {
+		if body(t, resp, c.says); resp.StatusCode != c.status || len(f.asked) != 2 {
 			t.Errorf("%s: %s, asked %v", name, resp.Status, f.asked)
 		}
 	}

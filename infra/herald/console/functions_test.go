@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,6 +25,8 @@ import (
 
 // functions answers like a stack with one endpoint. Its owner and receiver wrote markup wherever they could.
 type functions struct {
+	sync.Mutex // the overview asks twice at the same time
+
 	asked    []string
 	err      error
 	denied   string    // the function that the caller may not invoke
@@ -112,6 +115,8 @@ func (f *functions) Ask(_ context.Context, function, action string, fields map[s
 	if err != nil {
 		return nil, err
 	}
+	f.Lock()
+	defer f.Unlock()
 	f.asked = append(f.asked, function+" "+action+" "+string(request))
 	if function == f.denied {
 		return nil, fmt.Errorf("%w: no right", exit.ErrDenied)
@@ -122,9 +127,9 @@ func (f *functions) Ask(_ context.Context, function, action string, fields map[s
 	if err := f.refused[action]; err != nil {
 		return nil, err
 	}
-	answer, ok := f.said[action]
-	if !ok {
-		answer, ok = answering[action]
+	answer, ok := f.answer(action)
+	if causes, _ := f.answer("causes"); fields["causes"] == true {
+		answer = strings.TrimSuffix(answer, "}") + `,"causes":` + causes + "}"
 	}
 	if !ok {
 		answer = `{"data":[{"result":"replayed"},{"result":"refused","reason":"deleted"}]}`
@@ -137,6 +142,15 @@ func (f *functions) Ask(_ context.Context, function, action string, fields map[s
 	inner := string(text[1 : len(text)-1]) // it stands in a string
 	err = json.Unmarshal([]byte(strings.ReplaceAll(answer, "%[1]s", inner)), &decoded)
 	return decoded, err
+}
+
+// answer is the text that was given to say, or the usual one.
+func (f *functions) answer(action string) (text string, ok bool) {
+	text, ok = f.said[action]
+	if !ok {
+		text, ok = answering[action]
+	}
+	return text, ok
 }
 
 func (f *functions) May(_ context.Context, function string) error {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
 	"github.com/herald-webhooks/herald/infra/herald/next"
+	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
 // glance is the first page: counts that lead to their lists, and the next steps.
@@ -29,21 +31,19 @@ func (s *Server) tile(count float64, label, path, class string) tile {
 }
 
 func overviewPage(ctx context.Context, s *Server, q url.Values) (any, error) {
-	sum, err := s.Stack.Ask(ctx, "inspect", "summary", nil)
-	if err != nil {
-		return nil, err
-	}
-	troubled, err := s.Stack.Ask(ctx, "inspect", "endpoints", answers.Row{"limit": 20})
-	if err != nil {
-		return nil, err
-	}
-	causes := answers.Row{}
-	if answers.Number(sum, "dead_letters.dead.count") > 0 {
-		causes, err = s.Stack.Ask(ctx, "inspect", "causes", nil)
-		if err != nil {
-			return nil, err
+	var sum, troubled answers.Row
+	errs := parallel.Each(2, 2, func(n int) (err error) {
+		if n == 0 {
+			sum, err = s.Stack.Ask(ctx, "inspect", "summary", answers.Row{"causes": true})
+			return err
 		}
+		troubled, err = s.Stack.Ask(ctx, "inspect", "endpoints", answers.Row{"limit": 20})
+		return err
+	})
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
 	}
+	causes, _ := sum["causes"].(answers.Row)
 	trouble := s.endpointList(q, troubled).or("No endpoint is in trouble.")
 	if troubled["next_cursor"] != nil {
 		trouble.then(s.base + "/endpoints")

@@ -44,9 +44,8 @@ type Causes struct {
 
 // The most that are counted and shown: dead letters, the latest deaths first, and causes.
 const (
-	maxDeaths  = 20_000
-	deathsPage = 2000 // a call returns at most 1 MB, and this is less
-	maxCauses  = 50
+	maxDeaths = 20_000
+	maxCauses = 50
 )
 
 // causeList counts causes of death, in the latest deaths: an incident is seen in them, and reading all would not end.
@@ -63,20 +62,31 @@ func (l causeList) list(ctx context.Context, call *operator.Call, req job.Select
 	if err != nil {
 		return Causes{}, err
 	}
-	var letters []deadletter.Record
-	var next string
-	for len(letters) < maxDeaths {
-		page, after, err := l.letters.List(ctx, req, dynamo.LetterPage{Limit: deathsPage, Cursor: next})
-		if err != nil {
-			return Causes{}, err
-		}
-		letters = append(letters, page...)
-		next = after
-		if next == "" {
-			break
-		}
+	found, err := l.latest(ctx, req)
+	if err != nil {
+		return Causes{}, err
 	}
-	found := Causes{Data: countCauses(letters), More: next != ""}
+	return l.causes(ctx, found)
+}
+
+// deaths are the latest deaths of a selection, the latest first.
+type deaths struct {
+	letters []deadletter.Record
+
+	// There are earlier ones.
+	more bool
+}
+
+// latest reads the latest deaths. All partitions of the index are read at the same time, and of 10,000 letters that is
+// one call for each.
+func (l causeList) latest(ctx context.Context, s job.Selector) (deaths, error) {
+	letters, next, err := l.letters.List(ctx, s, dynamo.LetterPage{Limit: maxDeaths, Causes: true})
+	return deaths{letters, next != ""}, err
+}
+
+// causes counts the deaths by endpoint and reason, and names the endpoints.
+func (l causeList) causes(ctx context.Context, d deaths) (Causes, error) {
+	found := Causes{Data: countCauses(d.letters), More: d.more}
 	if len(found.Data) > maxCauses {
 		found.Data, found.More = found.Data[:maxCauses], true
 	}

@@ -76,3 +76,27 @@ func TestHandler_causes_saysThatThereAreMore(t *testing.T) {
 		})
 	}
 }
+
+// The causes in a summary are those of the action causes, and the counts those of a summary without them.
+func TestHandler_summary_hasTheCausesOfDeathOnRequest(t *testing.T) {
+	for _, n := range []int{0, 1, 3, maxDeaths, maxDeaths + 1} {
+		inAccount(t, func(a *account) {
+			for i := range n {
+				a.putLetters(deadletter.Record{
+					Ref: ref(fmt.Sprint("msg_", i)), Status: deadletter.Dead, Reason: "timeout",
+					DiedAt: at.Add(-time.Duration(i) * time.Millisecond),
+				})
+			}
+			a.putLetters(deadletter.Record{Ref: ref("msg_again"), Status: deadletter.Replayed, DiedAt: at})
+			want := read[Summary](a, "summary", "")
+			causes := read[Causes](a, "causes", "")
+			if want.Causes != nil {
+				t.Errorf("of %d: causes that were not asked for", n)
+			}
+			want.Causes = &causes
+			if diff := cmp.Diff(want, read[Summary](a, "summary", `"causes":true`)); diff != "" {
+				t.Errorf("of %d (-want +got):\n%s", n, diff)
+			}
+		})
+	}
+}

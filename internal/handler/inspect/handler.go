@@ -71,6 +71,7 @@ func (h *Handler) aboutEndpoints() map[string]operator.Action {
 	}
 	all := overview{
 		trouble: trouble, waiting: waiting, letters: h.DeadLetters, queues: queueMeter{h.Meter, h.Queues},
+		causes: causeList{letters: h.DeadLetters, directory: h.Directory, endpoints: reader},
 	}
 	return map[string]operator.Action{
 		"endpoints": operator.Do(list.list), "endpoint": operator.Do(one.show), "summary": operator.Do(all.summary),

@@ -154,6 +154,7 @@ func TestHandler_keepsTheDetailOfErrorsInItsLog(t *testing.T) {
 		{"endpoint", one, ""},
 		{"endpoint", one + `,"show_path":true`, ""},
 		{"summary", ``, ""},
+		{"summary", `"causes":true`, ""},
 		{"jobs", ``, ""},
 		{"job", `"job_id":"job_1"`, ""},
 		{"job_failures", `"job_id":"job_1"`, ""},

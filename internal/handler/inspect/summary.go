@@ -2,11 +2,14 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
 // Summary is an overview of endpoints in trouble, the backlog, queues and dead letters.
@@ -17,6 +20,9 @@ type Summary struct {
 
 	// By logical id.
 	Queues map[string]Depth `json:"queues"`
+
+	// Causes of death, on request.
+	Causes *Causes `json:"causes,omitzero"`
 }
 
 // Backlogged is the backlog of all endpoints together, at least.
@@ -41,46 +47,88 @@ type LetterCount struct {
 	OldestDiedAt time.Time `json:"oldest_died_at"`
 }
 
+// summaryRequest asks for a Summary.
+type summaryRequest struct {
+	// Causes adds the causes of death of all dead letters. To ask for them together reads the letters once.
+	Causes bool `json:"causes"`
+}
+
 // overview counts everything.
 type overview struct {
 	trouble troubleCounter
 	waiting waitingCounter
 	letters DeadLetters
+	causes  causeList
 	queues  queueMeter
 }
 
-// summary counts endpoints in trouble, the backlog, dead letters and queues.
+// summary counts endpoints in trouble, the backlog, dead letters and queues, all at the same time.
 // It fails where one of them cannot be counted: a summary without them would look like a quiet night.
-func (o overview) summary(ctx context.Context, _ *operator.Call, _ struct{}) (Summary, error) {
-	endpoints, err := o.trouble.count(ctx)
+func (o overview) summary(ctx context.Context, _ *operator.Call, req summaryRequest) (s Summary, err error) {
+	var total dynamo.Total
+	err = together(
+		func() (err error) { s.Endpoints, err = o.trouble.count(ctx); return err },
+		func() (err error) { total, err = o.waiting.total(ctx); return err },
+		func() (err error) { s.DeadLetters, s.Causes, err = o.countLetters(ctx, req.Causes); return err },
+		func() (err error) { s.Queues, err = o.queues.depths(ctx); return err },
+	)
 	if err != nil {
 		return Summary{}, err
 	}
-	total, err := o.waiting.total(ctx)
-	if err != nil {
-		return Summary{}, err
-	}
-	letters, err := o.countLetters(ctx)
-	if err != nil {
-		return Summary{}, err
-	}
-	queues, err := o.queues.depths(ctx)
-	if err != nil {
-		return Summary{}, err
-	}
-	waiting := Backlogged{Count: total.Items, Held: total.Held, More: total.More, NextDueAt: total.NextDue}
-	return Summary{Endpoints: endpoints, Waiting: waiting, DeadLetters: letters, Queues: queues}, nil
+	s.Waiting = Backlogged{Count: total.Items, Held: total.Held, More: total.More, NextDueAt: total.NextDue}
+	return s, nil
 }
 
-// countLetters counts the dead letters of each status.
-func (o overview) countLetters(ctx context.Context) (map[deadletter.Status]LetterCount, error) {
-	counts := map[deadletter.Status]LetterCount{}
-	for _, status := range []deadletter.Status{deadletter.Dead, deadletter.Replaying, deadletter.Replayed} {
-		n, oldest, err := o.letters.Count(ctx, job.Selector{Status: string(status)})
-		if err != nil {
-			return nil, err
+// together does everything at the same time, and has all errors.
+func together(all ...func() error) error {
+	return errors.Join(parallel.Each(len(all), len(all), func(n int) error { return all[n]() })...)
+}
+
+// countLetters counts the dead letters of each status, and by cause on request.
+func (o overview) countLetters(
+	ctx context.Context, withCauses bool,
+) (counts map[deadletter.Status]LetterCount, causes *Causes, err error) {
+	statuses := []deadletter.Status{deadletter.Dead, deadletter.Replaying, deadletter.Replayed}
+	found := make([]LetterCount, len(statuses))
+	errs := parallel.Each(len(statuses), len(statuses), func(n int) (err error) {
+		if withCauses && statuses[n] == deadletter.Dead {
+			found[n], causes, err = o.countDead(ctx)
+			return err
 		}
-		counts[status] = LetterCount{Count: n, OldestDiedAt: oldest}
+		found[n], err = o.count(ctx, statuses[n])
+		return err
+	})
+	counts = map[deadletter.Status]LetterCount{}
+	for n, status := range statuses {
+		counts[status] = found[n]
 	}
-	return counts, nil
+	return counts, causes, errors.Join(errs...)
+}
+
+// count counts the dead letters of a status.
+func (o overview) count(ctx context.Context, status deadletter.Status) (LetterCount, error) {
+	n, oldest, err := o.letters.Count(ctx, job.Selector{Status: string(status)})
+	return LetterCount{Count: n, OldestDiedAt: oldest}, err
+}
+
+// countDead counts the dead letters and their causes. It reads them once, or a second time if there are more than
+// causes are counted in.
+func (o overview) countDead(ctx context.Context) (LetterCount, *Causes, error) {
+	died, err := o.causes.latest(ctx, job.Selector{Status: string(deadletter.Dead)})
+	if err != nil {
+		return LetterCount{}, nil, err
+	}
+	causes, err := o.causes.causes(ctx, died)
+	if err != nil {
+		return LetterCount{}, nil, err
+	}
+	if died.more {
+		counted, err := o.count(ctx, deadletter.Dead)
+		return counted, &causes, err
+	}
+	counted := LetterCount{Count: len(died.letters)}
+	if counted.Count > 0 {
+		counted.OldestDiedAt = died.letters[counted.Count-1].DiedAt
+	}
+	return counted, &causes, nil
 }

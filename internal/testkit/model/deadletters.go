@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/job"
 )
@@ -210,11 +211,22 @@ func (m *Model) list(in, selected func(deadletter.Record) bool, p dynamo.LetterP
 				got.err = errUnreadable
 			}
 			r.Sealed = deadletter.Sealed{}
+			if p.Causes {
+				r = causeOf(r)
+			}
 			got.page = append(got.page, r)
 		}
 	}
 	got.err = cmp.Or(rest.err, got.err)
 	return got
+}
+
+// causeOf is what a list of causes has of a record.
+func causeOf(r deadletter.Record) deadletter.Record {
+	return deadletter.Record{
+		Ref:    delivery.Ref{DeliveryID: r.DeliveryID, TenantID: r.TenantID, EndpointID: r.EndpointID},
+		Reason: r.Reason, LastStatus: r.LastStatus, DiedAt: r.DiedAt,
+	}
 }
 
 // Count returns the number of the selected records, and the first death of them.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/job"
@@ -52,9 +53,27 @@ func wantListed(t testing.TB, b Backend, name string, s job.Selector, want []str
 	if diff := cmp.Diff(want, newest, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("%s, newest first, turned round (-want +got)\n%s", name, diff)
 	}
+	wantCauses(t, b, name, s, want)
 	n, oldest, err := b.DeadLetters.Count(t.Context(), s)
 	if err != nil || n != len(want) || n > 0 && !oldest.Equal(letter(t, b, want[0]).DiedAt) {
 		t.Errorf("%s: counted %d, the oldest of %s, %v", name, n, oldest, err)
+	}
+}
+
+// wantCauses wants the causes of these letters on one page, and nothing else of them.
+func wantCauses(t testing.TB, b Backend, name string, s job.Selector, ids []string) {
+	t.Helper()
+	var want []deadletter.Record
+	for _, id := range slices.Backward(ids) {
+		r := letter(t, b, id)
+		want = append(want, deadletter.Record{
+			Ref:    delivery.Ref{DeliveryID: id, TenantID: r.TenantID, EndpointID: r.EndpointID},
+			Reason: r.Reason, LastStatus: r.LastStatus, DiedAt: r.DiedAt,
+		})
+	}
+	got, next, err := b.DeadLetters.List(t.Context(), s, dynamo.LetterPage{Limit: 1000, Causes: true})
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || next != "" || err != nil {
+		t.Errorf("%s, causes, more behind %q, %v (-want +got)\n%s", name, next, err, diff)
 	}
 }
 
