@@ -94,7 +94,7 @@ func (s *Stack) find(ctx context.Context) error {
 	if s.Name == "" {
 		known, err := heraldStacks(ctx, client)
 		if err != nil {
-			return s.Explain("looking for stacks", err)
+			return s.Explain("looking for stacks, as --stack names none", err)
 		}
 		if len(known) != 1 {
 			return exit.With(exit.Usage, "say which stack, with --stack: %s", listed(known, s.AWS.Region))

@@ -24,9 +24,9 @@ func (s Stack) Explain(doing string, err error) error {
 		return exit.With(exit.Denied, "%s: your AWS credentials have expired: log in again", doing)
 	case strings.Contains(code, "AccessDenied"), strings.Contains(code, "UnrecognizedClient"),
 		strings.Contains(code, "InvalidClientTokenId"):
-		return exit.With(exit.Denied,
-			"%s: you have no right to do that; the stack's policies InstanceManagers, Deleters and "+
-				"KeyIssuers allow invoking its functions (%s)", doing, api.ErrorMessage())
+		return exit.With(exit.Denied, "%s: you have no right to do that%s; the stack's policy InstanceManagers has an "+
+			"operator's rights, Deleters those to delete, KeyIssuers those for keys and imports (%s)",
+			doing, wanted(err), api.ErrorMessage())
 	case strings.Contains(code, "ResourceNotFound"):
 		return exit.With(exit.Failed, "%s: the stack %s has gone, or is being replaced", doing, s.Name)
 	case errors.As(err, &refused) && s.Name == Local:
@@ -37,4 +37,23 @@ func (s Stack) Explain(doing string, err error) error {
 		return exit.With(exit.Denied, "%s: no AWS credentials: log in, or give --profile", doing)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// policyNames are the names of services in policies, by the SDK's.
+var policyNames = map[string]string{
+	"CloudFormation": "cloudformation", "CloudWatch": "cloudwatch", "CloudWatch Logs": "logs", "Lambda": "lambda",
+	"SQS": "sqs", "STS": "sts",
+}
+
+// wanted names the action that a refused request takes, in brackets.
+func wanted(err error) string {
+	var operation *smithy.OperationError
+	if !errors.As(err, &operation) || policyNames[operation.Service()] == "" {
+		return ""
+	}
+	name := operation.Operation()
+	if name == "Invoke" { // the one that is named otherwise
+		name = "InvokeFunction"
+	}
+	return " (" + policyNames[operation.Service()] + ":" + name + ")"
 }

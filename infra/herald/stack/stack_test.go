@@ -131,6 +131,13 @@ func TestStack_identify_takesNoOtherAccountThanTheNamedOne(t *testing.T) {
 	}
 }
 
+// denied is the SDK's error of a request without a right.
+func denied(service, operation string) error {
+	return &smithy.OperationError{
+		ServiceID: service, OperationName: operation, Err: &smithy.GenericAPIError{Code: "AccessDeniedException"},
+	}
+}
+
 func TestStack_explain_saysWhatToDo(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 	for name, row := range map[string]struct {
@@ -141,9 +148,18 @@ func TestStack_explain_saysWhatToDo(t *testing.T) {
 		"expired credentials": {"p", "log in again", &smithy.GenericAPIError{Code: "ExpiredTokenException"}, exit.Denied},
 		"wrong credentials":   {"p", "no right", &smithy.GenericAPIError{Code: "InvalidClientTokenId"}, exit.Denied},
 		"a role that may inspect only": {
-			"p", "the stack's policies InstanceManagers", &smithy.GenericAPIError{Code: "AccessDeniedException"}, exit.Denied,
+			"p", "the stack's policy InstanceManagers", &smithy.GenericAPIError{Code: "AccessDeniedException"}, exit.Denied,
 		},
-		"no credentials": {"p", "log in, or give --profile", errors.New("get credentials: none"), exit.Denied},
+		"a role that may not read the log": {
+			"p", "no right to do that (logs:StartQuery); the stack's policy InstanceManagers",
+			denied("CloudWatch Logs", "StartQuery"), exit.Denied,
+		},
+		"a role that may not invoke": {"p", "(lambda:InvokeFunction)", denied("Lambda", "Invoke"), exit.Denied},
+		"a role that may not list stacks": {
+			"p", "(cloudformation:DescribeStacks)", denied("CloudFormation", "DescribeStacks"), exit.Denied,
+		},
+		"a service without a name": {"p", "no right to do that;", denied("Scheduler", "GetSchedule"), exit.Denied},
+		"no credentials":           {"p", "log in, or give --profile", errors.New("get credentials: none"), exit.Denied},
 		"the stack has gone": {
 			"p", "p has gone", &smithy.GenericAPIError{Code: "ResourceNotFoundException"}, exit.Failed,
 		},
