@@ -226,6 +226,7 @@ var allowedReaches = map[string]bool{
 	"Inspect dynamodb:GetItem Endpoints: operators' marks":       true,
 	"Inspect dynamodb:Query Backlog/by-due: everything":          true,
 	"Inspect dynamodb:Query DeadLetters/by-status: everything":   true,
+	"Inspect dynamodb:Query DeadLetters/by-tenant: everything":   true,
 	"Inspect dynamodb:Query Endpoints: operators' marks":         true,
 	"Release dynamodb:BatchGetItem Endpoints: an endpoint":       true,
 	"Release dynamodb:BatchGetItem Endpoints: operators' marks":  true,
