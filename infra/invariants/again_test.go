@@ -32,26 +32,54 @@ var stops = map[string]func(w *world, held bool){
 
 // A message stays on its queue where the answer to its put is lost, and release sends its item as a second message.
 // Both may come in one batch, and are put again as one item: under the key that release deletes late. That deletion is
-// meant for the item that was sent. The item that was put since is all that is left of the delivery.
+// meant for the item that was sent. The item that was put since is all that is left of the delivery. No second try of
+// the first put takes its place, and lets the deletion find what it was sent for.
 func TestALateDeletionRemovesNoItemThatWasPutAgain(t *testing.T) {
 	t.Parallel()
 	for name, stop := range stops {
-		for _, firstLast := range []bool{false, true} { // SQS hands messages over in any order
-			for _, second := range []time.Duration{0, 10 * time.Second, 30 * time.Second} {
-				synctest.Test(t, func(*testing.T) {
-					w := putAgain(stop, second, firstLast)
-					w.mustHold(t, fmt.Sprintf("%s, %s later, first last: %v", name, second, firstLast))
-				})
-			}
+		for _, c := range latePairs() {
+			synctest.Test(t, func(*testing.T) {
+				w := c.play(stop)
+				w.mustHold(t, fmt.Sprintf("%s: %+v", name, c))
+			})
 		}
 	}
 }
 
-// putAgain lets release delete late what deliver puts again in the meantime.
-func putAgain(stop func(w *world, held bool), second time.Duration, firstLast bool) (w *world) {
+// latePair is a deletion and, perhaps, a second try of the first put. Both come late.
+type latePair struct {
+	put       verdict
+	latePut   time.Duration // after the first put
+	second    time.Duration // from the deletion to the second put
+	firstLast bool          // SQS hands messages over in any order
+}
+
+// lateDelete is the time from a deletion to its effect.
+const lateDelete = model.Lateness
+
+func latePairs() (all []latePair) {
+	for _, firstLast := range []bool{false, true} {
+		for _, second := range []time.Duration{0, 10 * time.Second, 30 * time.Second} {
+			all = append(all, latePair{model.Lost, 0, second, firstLast})
+			for _, latePut := range []time.Duration{model.Lateness, 75 * time.Second} { // before the deletion, and after it
+				all = append(all, latePair{model.Twice, latePut, second, firstLast})
+			}
+		}
+	}
+	return all
+}
+
+// play lets release delete late what deliver puts again in the meantime.
+func (c latePair) play(stop func(w *world, held bool)) (w *world) {
 	w = newWorld()
 	w.own(hook, 200)
-	fates := map[string]verdict{"Put Backlog": model.Lost, "Delete Backlog": model.Late}
+	w.Lateness = func(call *call) time.Duration {
+		if call.Name == "Put Backlog" {
+			return c.latePut
+		}
+		return lateDelete
+	}
+	fates := map[string]verdict{"Put Backlog": c.put, "Delete Backlog": model.Late}
 	w.judgeBy(func(c *call) verdict {
 		w.Mu.Lock()
 		defer w.Mu.Unlock()
@@ -69,19 +97,19 @@ func putAgain(stop func(w *world, held bool), second time.Duration, firstLast bo
 		if len(fates) == 0 {
 			break
 		}
-		time.Sleep(time.Minute)
+		time.Sleep(10 * time.Second)
 	}
 	stop(w, true)
-	time.Sleep(second)
+	time.Sleep(c.second)
 	records := w.RetryQueue.Receive()
-	if firstLast {
+	if c.firstLast {
 		slices.Reverse(records)
 	}
 	if len(fates) > 0 || len(records) != 2 {
 		w.breaks("not played: %v, %d messages", fates, len(records))
 	}
 	w.process("second").Batch(w.RetryQueue, records)
-	time.Sleep(model.Lateness)
+	time.Sleep(c.latePut + lateDelete)
 	synctest.Wait()
 	return w
 }

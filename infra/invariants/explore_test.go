@@ -77,7 +77,7 @@ func (e *explorer) grants(c *waiter, v verdict) step {
 		if v != model.Done {
 			e.left.Faults--
 		}
-		if v == model.Late {
+		if v == model.Late || v == model.Twice {
 			e.owed = append(e.owed, c.Name+c.Key)
 		}
 		e.learn(c.Process, c.Name, c.Key, v.String(), e.answerTo(c.Name))

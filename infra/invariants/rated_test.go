@@ -34,7 +34,7 @@ func (w *world) rated(endpointID string) {
 	w.held(endpointID, 0)
 	for _, i := range w.Backlog.Items {
 		i.Message.Life.Reason = delivery.ReasonRateLimited
-		w.Backlog.Put(i, time.Now())
+		w.Backlog.Set(i, time.Now())
 	}
 }
 

@@ -223,7 +223,7 @@ func (w *world) wait(endpointID string, ago time.Duration, m delivery.Move) {
 	w.unique++
 	i := backlog.New(message, m, time.Now(), fmt.Sprintf("%08d", w.unique))
 	w.truth[life{ID: message.DeliveryID}].started = m.Life.StartedAt
-	w.Backlog.Put(i, time.Now())
+	w.Backlog.Set(i, time.Now())
 }
 
 // have stores a circuit with a lease. Its state began a minute ago.

@@ -2,8 +2,9 @@
 // schedule, or wait for their endpoint.
 //
 // It promises that every message makes an item with another key, so that the deletion of a sent item removes no other.
-// The items of an endpoint sort by the age of their deliveries. Rounding never makes a due time earlier. Package
-// circuit decides about items.
+// Under one key only a later put replaces an item, so that StoredAt tells which put an item is from. The items of an
+// endpoint sort by the age of their deliveries. Rounding never makes a due time earlier. Package circuit decides about
+// items.
 package backlog
 
 import (
@@ -63,6 +64,11 @@ func New(m delivery.Message, move delivery.Move, storedAt time.Time, put string)
 		NotBefore: Ceil(move.NotBefore),
 	}
 }
+
+// Replaces reports whether a put of i takes the place of was, the item that is stored under its key. Only a later put
+// does. A try of an earlier one that comes late would bring its StoredAt back, and a deletion that was meant for the
+// earlier item would remove what was put since.
+func (i Item) Replaces(was Item) bool { return i.StoredAt.After(was.StoredAt) }
 
 // Waiting is the item as decisions need it.
 func (i Item) Waiting(s retry.Schedule) circuit.Waiting {

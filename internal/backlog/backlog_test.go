@@ -48,6 +48,16 @@ func TestNew_storesWhatFollows(t *testing.T) {
 	}
 }
 
+func TestItem_Replaces_onlyAnEarlierPut(t *testing.T) {
+	var got []bool
+	for _, later := range []time.Duration{-time.Hour, -time.Millisecond, 0, time.Millisecond, time.Hour} {
+		got = append(got, Item{StoredAt: at.Add(later), Held: true}.Replaces(Item{StoredAt: at}))
+	}
+	if diff := cmp.Diff([]bool{false, false, false, true, true}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 func TestItem_Waiting(t *testing.T) {
 	i := Item{StoredAt: at, DueAt: at.Add(time.Hour), Held: true, NotBefore: at.Add(time.Minute)}
 	i.Message.Life = delivery.Life{StartedAt: at.Add(-time.Hour), DueAt: at.Add(time.Second)}

@@ -16,8 +16,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/trace"
 )
 
-// Backlog keeps the deliveries with long waits. A stored item stays until Delete is called with it. A put under its key
-// replaces it, and no item expires.
+// Backlog keeps the deliveries with long waits. A stored item stays until Delete is called with it. A later put under
+// its key replaces it, and no item expires.
 type Backlog struct{ table }
 
 // NewBacklog returns the store on a table.
@@ -37,39 +37,54 @@ const (
 	maxPerShard = 2 * maxCounted / backlog.Shards
 )
 
-// Put stores each item by a PutItem, which needs no right to delete. It returns one error per item. The error is nil
-// only if the item is known to be stored.
-func (b *Backlog) Put(ctx context.Context, items []backlog.Item) []error {
-	return parallel.Each(len(items), putsAtOnce, func(n int) error {
-		_, _, err := b.put(ctx, backlogRowOf(items[n]), condition{})
-		return err
-	})
-}
-
-// ErrPutAgain means that an item was put again since it was read.
+// ErrPutAgain means that a later put of an item is stored: later than its read, or than the put that is refused.
 var ErrPutAgain = errors.New("put again")
 
-// Delete removes items as they were read. It returns one error per item. A missing item is no error. One that was put
-// again since stays, with ErrPutAgain: it may carry a delivery that is nowhere else. DynamoDB may carry a deletion out
-// after its caller has given up, so that only the condition tells the two apart.
-func (b *Backlog) Delete(ctx context.Context, items []backlog.Item) []error {
-	return parallel.Each(len(items), deletesAtOnce, func(n int) error {
-		deleted, err := b.deleteItem(ctx, backlogKey(items[n].Key), condition{
-			holds: "stored_at = :read", values: given{":read": items[n].StoredAt},
-		})
-		if err == nil && !deleted {
-			err = b.wrap(ErrPutAgain)
-		}
-		return err
+// DynamoDB may carry a call out after its caller has given up, and the SDK may have made it twice. Only conditions keep
+// a late call from an item that was put since.
+const (
+	// putLater is backlog.Item.Replaces as a condition. Package storetest compares the rule and the condition. Times are
+	// stored as text that sorts.
+	putLater = "attribute_not_exists(stored_at) OR stored_at < :at"
+
+	// putAsRead is the condition that an item was not put again since it was read.
+	putAsRead = "stored_at = :read"
+)
+
+// Put stores each item by a PutItem, which needs no right to delete. It returns one error per item. The error is nil
+// only if the item is known to be stored: a second try finds its own item, and that is no refusal. An item is refused
+// with ErrPutAgain where another that was put at the same time or later is stored.
+func (b *Backlog) Put(ctx context.Context, items []backlog.Item) []error {
+	return parallel.Each(len(items), putsAtOnce, func(n int) error {
+		_, stored, err := b.put(ctx, backlogRowOf(items[n]), condition{putLater, given{":at": items[n].StoredAt}})
+		return b.orPutAgain(stored, err)
 	})
 }
 
-// PutBack changes an item that waits for its endpoint: from now on the item waits for its schedule, until its DueAt.
-// found is false if the item is gone. PutBack never makes an item.
+// Delete removes items as they were read. It returns one error per item. A missing item is no error. One that was put
+// again since stays, with ErrPutAgain: it may carry a delivery that is nowhere else.
+func (b *Backlog) Delete(ctx context.Context, items []backlog.Item) []error {
+	return parallel.Each(len(items), deletesAtOnce, func(n int) error {
+		when := condition{putAsRead, given{":read": items[n].StoredAt}}
+		deleted, err := b.deleteItem(ctx, backlogKey(items[n].Key), when)
+		return b.orPutAgain(deleted, err)
+	})
+}
+
+// orPutAgain is the error of a write under a condition.
+func (b *Backlog) orPutAgain(applied bool, err error) error {
+	if err == nil && !applied {
+		err = b.wrap(ErrPutAgain)
+	}
+	return err
+}
+
+// PutBack changes an item as it was read, which waits for its endpoint: from now on the item waits for its schedule,
+// until its DueAt. found is false if the item is gone, or was put again since. PutBack never makes an item.
 func (b *Backlog) PutBack(ctx context.Context, item backlog.Item) (found bool, err error) {
 	_, found, err = b.updateItem(ctx, backlogKey(item.Key), update{
-		expression: "SET due_at = :due, held = :held", condition: "attribute_exists(endpoint_shard)",
-		values: given{":due": item.DueAt, ":held": false},
+		expression: "SET due_at = :due, held = :held", condition: putAsRead,
+		values: given{":due": item.DueAt, ":held": false, ":read": item.StoredAt},
 	})
 	return found, err
 }

@@ -40,7 +40,7 @@ func newRig() *rig {
 	for id, waiting := range map[string]int{"webhook_1": 12, "webhook_2": 1001} {
 		for n := range waiting {
 			m := delivery.Message{Ref: delivery.Ref{DeliveryID: fmt.Sprint("msg_", n), EndpointID: id, CreatedAt: now}}
-			r.aws.Backlog.Put(backlog.New(m, delivery.Move{Due: now, Held: true}, now, "12345678"), now)
+			r.aws.Backlog.Set(backlog.New(m, delivery.Move{Due: now, Held: true}, now, "12345678"), now)
 		}
 	}
 	r.aws.Made = r.made

@@ -123,6 +123,38 @@ func TestHandler_Process_saysWhatAWSRefuses(t *testing.T) {
 	}
 }
 
+// Where another process has put the same message at a time that is not earlier, because its clock is ahead, release may
+// be about to delete that item. The delivery waits on a queue, and is put once that time has passed.
+func TestHandler_Process_putsAgainBehindAClockThatIsAhead(t *testing.T) {
+	for _, ahead := range []time.Duration{0, time.Millisecond, time.Second, 10 * time.Second} {
+		t.Run(ahead.String(), func(t *testing.T) {
+			in(t, status(200), func(w *rig) {
+				w.change("webhook_1", func(e *endpoint.Endpoint) { e.Status = endpoint.Disabled })
+				first, again := w.fresh("first", "webhook_1"), w.retried("again", "webhook_1", 4)
+				w.process(first)
+				w.process(again)
+				for _, i := range w.held {
+					i.StoredAt, i.Message.Attempts = i.StoredAt.Add(ahead), 3
+					w.aws.Backlog.Set(i, time.Now())
+				}
+				returned := append(w.process(first), w.process(again)...)
+				if !slices.Equal(returned, []string{"id-again"}) || len(w.sent["Retry"]) != 1 || !w.logged("BacklogPutsLost") {
+					w.Errorf("returned %v, sent %v", returned, w.sent)
+				}
+				for receives := 2; len(returned) > 0 && receives < 6; receives++ {
+					time.Sleep(max(time.Second, w.hidden["handle-again"]))
+					m := message("again", "webhook_1")
+					m.Attempts, m.Life = 4, delivery.Life{StartedAt: w.born, DueAt: w.born}
+					returned = w.process(w.on("retry", receives, m))
+				}
+				if i := w.held[len(w.held)-1]; len(returned) > 0 || w.aws.Backlog.Items[i.Key].Message.Attempts != 4 {
+					w.Errorf("returned %v, stored %+v", returned, w.aws.Backlog.Items[i.Key])
+				}
+			})
+		})
+	}
+}
+
 // A row that is broken is an internal error for the deliveries of its endpoint, and uses up none of their places.
 // Other deliveries do not notice.
 func TestHandler_Process_readsPastABrokenRow(t *testing.T) {

@@ -114,6 +114,9 @@ func (h *Handler) lease(ctx context.Context, ends []end) []error {
 }
 
 // putInBacklog puts deliveries into Backlog. The ones that it does not take wait on a queue.
+// A put counts as not stored where Backlog has a put of the same message that is not earlier (dynamo.ErrPutAgain).
+// That one may be of a process with a clock that is ahead: older than this put, read by release, and about to be
+// deleted. The delivery is put again with the next receive, at a later time.
 func (h *Handler) putInBacklog(ctx context.Context, ends []end) []error {
 	ctx, cancel := context.WithTimeout(ctx, putTime)
 	defer cancel()

@@ -224,7 +224,7 @@ func (a *account) wait(endpointID string, n, held int, oldest time.Time) {
 			CreatedAt: oldest.Add(time.Duration(i) * time.Millisecond),
 		}}
 		stored := time.Now().Add(-time.Hour) // the index knows it by now
-		a.Backlog.Put(backlog.New(m, delivery.Move{Attempts: 5, Due: since, Held: i < held}, stored, "put"), stored)
+		a.Backlog.Set(backlog.New(m, delivery.Move{Attempts: 5, Due: since, Held: i < held}, stored, "put"), stored)
 	}
 }
 

@@ -25,7 +25,9 @@ func TestRun_leavesWhatIsPutAgainWhileItIsSent(t *testing.T) {
 		keep := a.Sent
 		a.Sent = func(q *model.Queue, m events.SQSMessage) {
 			i.StoredAt = i.StoredAt.Add(time.Second)
-			a.Backlog.Put(i, time.Now())
+			if err := a.Backlog.Put(i, time.Now()); err != nil {
+				a.Error(err)
+			}
 			keep(q, m)
 		}
 		a.run()

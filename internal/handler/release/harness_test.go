@@ -335,7 +335,7 @@ func (a *account) due(id string, in time.Duration, change ...func(*backlog.Item)
 	for _, f := range change {
 		f(&i)
 	}
-	a.Backlog.Put(i, time.Now())
+	a.Backlog.Set(i, time.Now())
 	a.known(id)
 	return i
 }
@@ -353,7 +353,7 @@ func (a *account) held(id string, n int, change ...func(*backlog.Item)) (items [
 func (a *account) changeAll(change func(*backlog.Item)) {
 	for _, i := range a.Backlog.Items {
 		change(&i)
-		a.Backlog.Put(i, time.Now())
+		a.Backlog.Set(i, time.Now())
 	}
 }
 

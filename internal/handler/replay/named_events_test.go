@@ -190,8 +190,11 @@ func TestHandler_rejectedEvents_loseNothingWhateverCallFails(t *testing.T) {
 				for _, b := range bodies(a.events) {
 					there[strings.TrimPrefix(b[:len(`{"id":"evt_1`)], `{"id":"evt_`)] = true
 				}
-				published := len(bodies(a.events))
-				if diff := cmp.Diff(map[string]bool{"1": true, "2": true, "3": true}, there); diff != "" || published > 2 {
+				published, most := len(bodies(a.events)), 2
+				if v == model.Twice {
+					most = 4 // a call that sends both is made twice
+				}
+				if diff := cmp.Diff(map[string]bool{"1": true, "2": true, "3": true}, there); diff != "" || published > most {
 					t.Errorf("call %d is %s: %s, %d published, there (-want +got)\n%s", n, v, answer, published, diff)
 				}
 			})

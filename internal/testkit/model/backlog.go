@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -55,9 +56,21 @@ func rowOf(i backlog.Item) dynamo.Due {
 
 func byDue(a, b dynamo.Due) int { return cmp.Or(a.DueAt.Compare(b.DueAt), byPosition(a.Key, b.Key)) }
 
-// Put stores an item in place of any other under its key.
-func (b *Backlog) Put(i backlog.Item, now time.Time) {
+// Put stores an item, unless another that was put at the same time or later is stored.
+func (b *Backlog) Put(i backlog.Item, now time.Time) error {
 	i.Message.Life = kept(i.Message.Life)
+	was, found := b.Items[i.Key]
+	switch {
+	case !found, i.Replaces(was):
+		b.Set(i, now)
+	case !reflect.DeepEqual(was, i):
+		return dynamo.ErrPutAgain
+	}
+	return nil
+}
+
+// Set stores an item in place of any other under its key.
+func (b *Backlog) Set(i backlog.Item, now time.Time) {
 	was, found := b.Items[i.Key]
 	b.Items[i.Key] = i
 	b.Peak = max(b.Peak, len(b.Items))
@@ -96,14 +109,15 @@ func (b *Backlog) Delete(i backlog.Item, now time.Time) error {
 	return nil
 }
 
-// PutBack gives an item its due time and makes it wait for it, if it is there.
+// PutBack gives an item as it was read its due time and makes it wait for it, if it is there.
 func (b *Backlog) PutBack(item backlog.Item, now time.Time) (found bool) {
 	i, found := b.Items[item.Key]
-	if found {
-		i.DueAt, i.Held = item.DueAt, false
-		b.Put(i, now)
+	if !found || !i.StoredAt.Equal(item.StoredAt) {
+		return false
 	}
-	return found
+	i.DueAt, i.Held = item.DueAt, false
+	b.Set(i, now)
+	return true
 }
 
 func (b *Backlog) tell(c change) {

@@ -22,10 +22,13 @@ func (b BacklogTable) Put(ctx context.Context, items []backlog.Item) []error {
 		return nil
 	}
 	m := b.model
-	return b.many(ctx, "Put Backlog", items[0].Message.DeliveryID, len(items), func(i int) {
+	return b.conditional(ctx, "Put Backlog", items[0].Message.DeliveryID, len(items), func(i int) error {
 		m.Note("%s: puts %s of %s, held %v", b.Name, items[i].Message.DeliveryID, items[i].EndpointID, items[i].Held)
+		if err := m.Backlog.Put(items[i], time.Now()); err != nil {
+			return err
+		}
 		m.Puts(items[i])
-		m.Backlog.Put(items[i], time.Now())
+		return nil
 	})
 }
 
@@ -34,10 +37,15 @@ func (b BacklogTable) Delete(ctx context.Context, items []backlog.Item) []error 
 	if len(items) == 0 {
 		return nil
 	}
-	refusals := make([]error, len(items))
-	errs := b.many(ctx, "Delete Backlog", items[0].Position, len(items), func(i int) {
-		refusals[i] = b.model.Backlog.Delete(items[i], time.Now())
+	return b.conditional(ctx, "Delete Backlog", items[0].Position, len(items), func(i int) error {
+		return b.model.Backlog.Delete(items[i], time.Now())
 	})
+}
+
+// conditional is a call with an effect for each of its items, which may be refused.
+func (p *Process) conditional(ctx context.Context, name, key string, n int, effect func(i int) error) []error {
+	refusals := make([]error, n)
+	errs := p.many(ctx, name, key, n, func(i int) { refusals[i] = effect(i) })
 	for i := range errs {
 		if errs[i] == nil { // a caller that gave up sees nothing of a late refusal
 			errs[i] = refusals[i]

@@ -24,7 +24,7 @@ func TestBacklog_ReadShard_goesOnBehindAPage(t *testing.T) {
 		shard, want := backlog.Shard("msg_1"), []string{}
 		for n := range 7 { // one shard: the same id, of messages that were created one after the other
 			i := waiting("msg_1", time.Duration(6-n)*time.Second, 0)
-			b.Put(i, time.Now())
+			b.Set(i, time.Now())
 			want = append(want, i.Position)
 		}
 		slices.Sort(want)
@@ -50,7 +50,7 @@ func TestBacklog_Due_goesOnBehindAPage(t *testing.T) {
 		first := waiting("msg_1", 0, 0)
 		for n := range 40 {
 			i := waiting("msg_1", time.Duration(n)*time.Second, time.Duration(n)*time.Second)
-			b.Put(i, time.Now())
+			b.Set(i, time.Now())
 			if i.DueShard() == first.DueShard() {
 				want = append(want, i.Position)
 			}
@@ -80,7 +80,7 @@ func TestBacklog_Due_hearsLater(t *testing.T) {
 			due, _, _ := b.Due(i.DueShard(), time.Now().Add(time.Hour), 10, "")
 			return len(due)
 		}
-		b.Put(i, time.Now())
+		b.Set(i, time.Now())
 		sooner := i
 		sooner.DueAt = time.Now()
 		b.PutBack(sooner, time.Now())

@@ -17,6 +17,7 @@ const (
 	Partly             // every other item is taken
 	Lost               // it happens, and the caller hears that it did not
 	Late               // it happens after the caller has given up
+	Twice              // it is lost, and happens once more after the caller has given up: the SDK had asked again
 	Stalled            // nothing happens, and no answer comes
 	StalledBut         // it happens, and no answer comes
 	Crashed            // the process ends before it
@@ -25,13 +26,14 @@ const (
 
 func (v Verdict) String() string {
 	return [...]string{
-		"done", "refused", "partly", "lost", "late", "stalled", "done and stalled", "crashed before", "crashed after",
+		"done", "refused", "partly", "lost", "late", "twice", "stalled", "done and stalled", "crashed before",
+		"crashed after",
 	}[v]
 }
 
 // Faults are all verdicts but Done.
 func Faults() []Verdict {
-	return []Verdict{Refused, Partly, Lost, Late, Stalled, StalledBut, Crashed, CrashedBut}
+	return []Verdict{Refused, Partly, Lost, Late, Twice, Stalled, StalledBut, Crashed, CrashedBut}
 }
 
 // Call is one call of AWS, or a POST, of one process.
@@ -122,7 +124,10 @@ func (p *Process) carry(c *Call, v Verdict, all func()) error {
 	case Lost, Partly:
 		all()
 	case Late:
-		time.AfterFunc(Lateness, all)
+		time.AfterFunc(p.model.Lateness(c), all)
+	case Twice:
+		all()
+		time.AfterFunc(p.model.Lateness(c), all)
 	case StalledBut:
 		all()
 		return p.stall(c.Context)

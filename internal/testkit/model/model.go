@@ -5,8 +5,8 @@
 // It promises the documented behaviour of AWS that can do harm: delays and visibility timeouts in whole seconds,
 // receive counts, redrive, the limit of messages in flight, at-least-once delivery, eventually consistent reads and
 // indexes, conditional writes, and the end of a process at its function's timeout. Every call can be refused, done in
-// part, lost, late, stalled or cut short by a crash. It leaves out details that would add nothing but noise: receives
-// from some of the servers only, and SQS's retention. It imports no handler.
+// part, lost, late, made twice, stalled or cut short by a crash. It leaves out details that would add nothing but
+// noise: receives from some of the servers only, and SQS's retention. It imports no handler.
 package model
 
 import (
@@ -67,9 +67,11 @@ type Model struct {
 	Behind    time.Duration // of reads that are not strongly consistent
 	Used      Usage
 
-	// These are set before anything happens, and do nothing unless they are. All but Judge are called under Mu.
+	// These are set before anything happens, and do nothing unless they are. All but Judge and Lateness are called under
+	// Mu.
 	Post     Receiver                                                 // has to be set
 	Judge    func(*Call) Verdict                                      // of every call; nil: each is done at once
+	Lateness func(*Call) time.Duration                                // of Late and Twice; unset: Lateness
 	Made     func(name, key string)                                   // with every call that took effect
 	Note     func(format string, args ...any)                         // takes the history
 	Check    func()                                                   // after acts that may lose a delivery
@@ -119,6 +121,7 @@ func New() *Model {
 		Note: func(string, ...any) {}, Check: func() {}, Sent: func(*Queue, events.SQSMessage) {},
 		Turns: func(_, _ circuit.Item) {}, Puts: func(backlog.Item) {},
 		Received: func(*Queue, events.SQSMessage, time.Duration) {},
+		Lateness: func(*Call) time.Duration { return Lateness },
 	}
 	queue := func(name string, receives int) *Queue {
 		q := &Queue{Name: name, Limit: mostInFlight, MaxReceives: receives, model: m, stored: map[int]*message{}}

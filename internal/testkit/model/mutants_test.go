@@ -285,7 +285,7 @@ type backlogLike struct {
 	storetest.Backlog
 	m *Model
 
-	finer, twice, drops, makes, unsorted, hides, uncounted, fromStart, putsTwice, careless bool
+	finer, twice, drops, makes, unsorted, hides, uncounted, fromStart, putsTwice, careless, forces bool
 }
 
 func (b backlogLike) Put(ctx context.Context, items []backlog.Item) []error {
@@ -294,9 +294,12 @@ func (b backlogLike) Put(ctx context.Context, items []backlog.Item) []error {
 		if b.finer {
 			b.m.Backlog.Items[i.Key] = i
 		}
+		if b.forces {
+			b.m.Backlog.Set(i, time.Now())
+		}
 		if b.putsTwice {
 			i.Position += "again"
-			b.m.Backlog.Put(i, time.Now())
+			b.m.Backlog.Set(i, time.Now())
 		}
 	}
 	return errs
@@ -316,8 +319,11 @@ func (b backlogLike) Delete(ctx context.Context, items []backlog.Item) []error {
 
 func (b backlogLike) PutBack(ctx context.Context, item backlog.Item) (bool, error) {
 	if b.makes {
-		b.m.Backlog.Put(item, time.Now())
+		b.m.Backlog.Set(item, time.Now())
 		return true, nil
+	}
+	if b.careless {
+		item.StoredAt = b.m.Backlog.Items[item.Key].StoredAt
 	}
 	return b.Backlog.PutBack(ctx, item)
 }
@@ -378,8 +384,10 @@ var backlogMutants = map[string]mutant{
 	"times of a life are kept to the millisecond":                        likeBacklog(backlogLike{finer: true}),
 	"a shard is read behind a position":                                  likeBacklog(backlogLike{fromStart: true}),
 	"a put that is repeated makes no second item":                        likeBacklog(backlogLike{putsTwice: true}),
+	"a put replaces the item that the rule says, and no other":           likeBacklog(backlogLike{forces: true}),
 	"exactly the named items are deleted, and what is gone is no error":  likeBacklog(backlogLike{drops: true}),
 	"an item that was put again since it was read stays":                 likeBacklog(backlogLike{careless: true}),
+	"an item that was put again since it was read is not put back":       likeBacklog(backlogLike{careless: true}),
 	"an item is put back for its schedule, and none is made":             likeBacklog(backlogLike{makes: true}),
 	"what is due is listed in order, by pages":                           likeBacklog(backlogLike{unsorted: true}),
 	"items of a later release are named and left alone":                  likeBacklog(backlogLike{hides: true}),

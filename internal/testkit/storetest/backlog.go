@@ -145,6 +145,29 @@ var backlogPromises = []Promise{
 		again(t, b, func() error { return errors.Join(b.Backlog.Put(t.Context(), items)...) })
 		wantWaiting(t, b, "put twice", 10, items)
 	}},
+	{"a put replaces the item that the rule says, and no other", func(t testing.TB, b Backend) {
+		var was, next, want []backlog.Item
+		for n, d := range []time.Duration{
+			-9000 * time.Hour, -time.Minute, -time.Second, -time.Millisecond, 0, time.Millisecond, 10 * time.Millisecond,
+			time.Second, time.Minute, 9000 * time.Hour,
+		} {
+			i := Waiting(n)
+			was = append(was, i)
+			i.StoredAt, i.Message.Attempts = i.StoredAt.Add(d), i.Message.Attempts+1
+			next = append(next, i)
+			if !i.Replaces(was[n]) {
+				i = was[n]
+			}
+			want = append(want, i)
+		}
+		put(t, b, was...)
+		for n, err := range b.Backlog.Put(t.Context(), next) {
+			if next[n].Replaces(was[n]) && err != nil || !next[n].Replaces(was[n]) && !errors.Is(err, dynamo.ErrPutAgain) {
+				t.Errorf("%s later: %v", next[n].StoredAt.Sub(was[n].StoredAt), err)
+			}
+		}
+		wantWaiting(t, b, "put again", 100, want)
+	}},
 	{"exactly the named items are deleted, and what is gone is no error", func(t testing.TB, b Backend) {
 		items := putWaiting(t, b, 40)
 		gone := append(slices.Clone(items[:31]), items[0], Waiting(77)) // deleted twice, and never there
@@ -167,6 +190,16 @@ var backlogPromises = []Promise{
 		}
 		again(t, b, func() error { return errors.Join(b.Backlog.Delete(t.Context(), []backlog.Item{since})...) })
 		wantWaiting(t, b, "put back and deleted", 10, nil)
+	}},
+	{"an item that was put again since it was read is not put back", func(t testing.TB, b Backend) {
+		read := putWaiting(t, b, 2)
+		since := read[1]
+		since.StoredAt, since.Message.Attempts = since.StoredAt.Add(time.Millisecond), since.Message.Attempts+1
+		put(t, b, since)
+		if found, err := b.Backlog.PutBack(t.Context(), read[1].PutBack()); err != nil || found {
+			t.Errorf("as it was read: %v, %v", found, err)
+		}
+		wantWaiting(t, b, "as it was read", 10, []backlog.Item{read[0], since})
 	}},
 	{"an item is put back for its schedule, and none is made", func(t testing.TB, b Backend) {
 		items := putWaiting(t, b, 2)
