@@ -118,7 +118,8 @@ sizes: ## print lines of Go and of the template, the share of comments, and word
 	count -l 'template' template.yaml
 
 # Packages without I/O, whose own tests have to be enough: depguard's field list in .golangci.yml.
-PURE := allowance apikey backlog badjson circuit cursor deadletter delivery endpoint event job nearest problem retry signature
+PURE := allowance apikey backlog badjson circuit cursor deadletter delivery endpoint event job nearest problem rate retry \
+	schema signature trace
 
 # Gremlins copies the module for each worker. By the package, a change that makes a test hang costs seconds.
 mutants: .tools/gremlins-$(GREMLINS) ## list changes to the pure packages that none of their tests notices (minutes); PURE=retry

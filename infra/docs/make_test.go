@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
 )
 
 func readFile(t *testing.T, path string) string {
@@ -92,20 +93,55 @@ func TestMake_explainsEveryTarget(t *testing.T) {
 	}
 }
 
-// A machine's own Go may lack the fixes of the toolchain that go.mod names, and GOTOOLCHAIN may forbid to fetch it.
-func TestMake_compilesWithTheToolchainOfTheModule(t *testing.T) {
-	named := regexp.MustCompile(`(?m)^toolchain (go1\.\d+\.\d+)$`).FindStringSubmatch(readFile(t, "go.mod"))
-	if named == nil {
-		t.Fatal("go.mod names no toolchain")
-	}
-	cmd := exec.CommandContext(t.Context(), "make", "--eval", "shown: ; @echo $$GOTOOLCHAIN", "shown")
+// shown is a text as a recipe of the Makefile shows it.
+func shown(t *testing.T, text string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "make", "--eval", "shown: ; @echo "+text, "shown")
 	// As a make that no other has started: that one's options would print folders.
 	cmd.Dir, cmd.Env = root, slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "MAKE") || strings.HasPrefix(v, "MFLAGS") || strings.HasPrefix(v, "GOTOOLCHAIN")
 	})
 	cmd.Env = append(cmd.Env, "GOTOOLCHAIN=local")
 	out, err := cmd.CombinedOutput()
-	if got := strings.TrimSpace(string(out)); err != nil || got != named[1] {
+	return strings.TrimSpace(string(out)), err
+}
+
+// A machine's own Go may lack the fixes of the toolchain that go.mod names, and GOTOOLCHAIN may forbid to fetch it.
+func TestMake_compilesWithTheToolchainOfTheModule(t *testing.T) {
+	named := regexp.MustCompile(`(?m)^toolchain (go1\.\d+\.\d+)$`).FindStringSubmatch(readFile(t, "go.mod"))
+	if named == nil {
+		t.Fatal("go.mod names no toolchain")
+	}
+	got, err := shown(t, "$$GOTOOLCHAIN")
+	if err != nil || got != named[1] {
 		t.Errorf("make compiles with %s, want %s: %v", got, named[1], err)
+	}
+}
+
+// The packages that the linter keeps pure are those that make mutants changes. It changes the packages below them, too.
+func TestMake_mutatesEveryPurePackage(t *testing.T) {
+	var linter struct {
+		Linters struct {
+			Settings struct {
+				Depguard struct {
+					Rules struct{ Field struct{ Files []string } }
+				}
+			}
+		}
+	}
+	if err := yaml.Unmarshal([]byte(readFile(t, ".golangci.yml")), &linter); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, glob := range linter.Linters.Settings.Depguard.Rules.Field.Files {
+		if name, pure := strings.CutPrefix(glob, "**/internal/"); pure {
+			top, _, _ := strings.Cut(name, "/")
+			want = append(want, top)
+		}
+	}
+	slices.Sort(want)
+	got, err := shown(t, "$(PURE)")
+	if diff := cmp.Diff(slices.Compact(want), strings.Fields(got)); err != nil || diff != "" {
+		t.Errorf("%v (-pure +changed):\n%s", err, diff)
 	}
 }

@@ -131,6 +131,16 @@ func TestItem_Empty_endsThePace(t *testing.T) {
 	}
 }
 
+// In any other state deliveries wait for their endpoint.
+func TestItem_Pacing_isWhileNoCircuitDecides(t *testing.T) {
+	for state, want := range map[State]bool{None: true, Failing: true, Open: false, Recovering: false} {
+		paced := Item{State: state}.Paced(750, epoch, epoch)
+		if got, unpaced := paced.Pacing(), paced.Unpaced(epoch).Pacing(); got != want || unpaced {
+			t.Errorf("%v: %v, and without a pace %v, want %v", state, got, unpaced, want)
+		}
+	}
+}
+
 func TestItem_Troubled_isNotWhatWaitsForItsRate(t *testing.T) {
 	leased := Item{HeldUntil: epoch}
 	for name, row := range map[string]struct {
@@ -176,6 +186,14 @@ func TestItem_Backoff_isWhatTheReceiverAskedForUpToAMinute(t *testing.T) {
 		if got := healthy.Backoff(epoch); got != 0 {
 			t.Errorf("asked for %s, after a 2xx it waits %s", asked, got)
 		}
+	}
+}
+
+func TestItem_Observe_storesNoMomentThatNoReceiverAskedFor(t *testing.T) {
+	failed := Result{DeliveryID: "msg_1", Begun: epoch, Status: 503, Reason: "http_5xx", Retry: true}
+	failing, _ := Item{}.Observe(settings, []Result{failed, failed}, Seen{}, epoch)
+	if want := (Answer{At: epoch, Status: 503, Reason: "http_5xx"}); failing.Last != want {
+		t.Errorf("%+v, want %+v", failing.Last, want)
 	}
 }
 

@@ -76,6 +76,17 @@ func TestItem_TakesDeath(t *testing.T) {
 	}
 }
 
+func TestItem_forgotten_afterExactlySoLong(t *testing.T) {
+	for _, i := range []Item{
+		{Since: epoch}, {Last: Answer{At: epoch}}, {Since: epoch.Add(-time.Hour), Last: Answer{At: epoch}},
+	} {
+		at := epoch.Add(settings.Forget)
+		if before, then := i.forgotten(settings, at.Add(-1)), i.forgotten(settings, at); before || !then {
+			t.Errorf("%+v: forgotten before: %v, then: %v", i, before, then)
+		}
+	}
+}
+
 // The second table of infra/docs/design.md, "The lease", is the rule of when an item goes.
 func TestItem_Empty_isTheTableOfTheDesign(t *testing.T) {
 	ends := map[End]string{
