@@ -109,6 +109,10 @@ func hostile() map[string]struct{ schema, data string } {
 			`{"allOf":[` + repeat(20, func(i int) string { return fmt.Sprintf(`{"properties":{"%x":{}}}`, i) }) +
 				`],"unevaluatedProperties":{}}`, fillObject("0"),
 		},
+		"unevaluated items": {
+			`{"allOf":[` + repeat(100, func(int) string { return "{}" }) + `],"unevaluatedItems":{}}`,
+			fill(func(int) string { return "0" }),
+		},
 		"dependencies": {
 			`{"dependentRequired":{` + repeat(200, func(i int) string { return fmt.Sprintf(`"%x":["1","2","3"]`, i) }) + `}}`,
 			fillObject("0"),
@@ -259,4 +263,42 @@ func FuzzSchema_Worst(f *testing.F) {
 			t.Errorf("%s of %s costs %d and %d, %v and %v", schema, data, spent, again, err, err2)
 		}
 	})
+}
+
+// Items behind the answer cost nothing but their reading, which is a number's as much as another's.
+func TestSchema_Check_ofContainsEndsWithItsAnswer(t *testing.T) {
+	s, err := Compile(`{"contains":{"type":"integer","const":1}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var costs []Cost
+	for _, data := range []string{"[1]", "[1,1,1,1]"} {
+		spent, err := s.Check([]byte(data), NoLimit)
+		if err != nil {
+			t.Error(err)
+		}
+		costs = append(costs, spent-costDecode*Cost(len(data)))
+	}
+	// Both are asked whether to go on: the first one behind its last item.
+	if behind := costs[1] - costs[0]; behind > costRule {
+		t.Errorf("three items behind the answer cost %d", behind)
+	}
+}
+
+func TestSchema_Check_countsEachKeyword(t *testing.T) {
+	var costs []Cost
+	for _, schema := range []string{`{}`, `{"type":"null"}`, `{"type":"null","not":false}`} {
+		s, err := Compile(schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spent, err := s.Check([]byte("null"), NoLimit)
+		if err != nil {
+			t.Error(err)
+		}
+		costs = append(costs, spent)
+	}
+	if one, two := costs[1]-costs[0], costs[2]-costs[1]; one < costRule || two < costRule {
+		t.Errorf("the first keyword costs %d, and the second %d", one, two)
+	}
 }

@@ -31,6 +31,7 @@ func TestSchema_Check_namesTheKeywordAndNoData(t *testing.T) {
 			`{"properties":{"a":{"uniqueItems":true}}}`, `{"a":["s3cret","s3cret"]}`, "/properties/a/uniqueItems",
 		},
 		"no item like it":  {`{"properties":{"a":{"contains":{"const":1}}}}`, `{"a":["s3cret"]}`, "/properties/a/contains"},
+		"no item at all":   {`{"contains":{},"minContains":0,"maxContains":0}`, `["s3cret"]`, "/maxContains"},
 		"none of several":  {`{"anyOf":[{"required":["a"]},{"required":["b"]}]}`, `{"s3cret":1}`, "/anyOf"},
 		"two of several":   {`{"oneOf":[{},{"type":"object"}]}`, `{"s3cret":1}`, "/oneOf"},
 		"one of all":       {`{"allOf":[{},{"required":["a"]}]}`, `{"s3cret":1}`, "/allOf/1/required"},
