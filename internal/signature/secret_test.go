@@ -59,6 +59,7 @@ func TestCheckImported_refusesWhatIsNoKeyAndDoesNotQuoteIt(t *testing.T) {
 		"whsec_": "16 to 1024 bytes", "whsec_AP+AAP+A": "16 to 1024 bytes", "whsec_AP+_AP+_AP+_AP+_AP+_AP+_": "Base64",
 		"whsec_AP+AAP+AAP+AAP+AAP+AAP+AAP+AAP+A/x==": "Base64", "whsec_AP+AAP+AAP+AAP+AAP+AAP+A\n": "spaces",
 		"the literal text of a key\n": "spaces", "whsk_AP+AAP+AAP+AAP+AAP+AAP+A": "asymmetric",
+		"whsk1_AP+AIG5vdCBCYXNlNjQgb2YgdGV4dCD+": "asymmetric", "whpk1_AP+AIG5vdCBCYXNlNjQgb2YgdGV4dCD+": "asymmetric",
 	} {
 		err := signature.CheckImported(secret)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "AP+") {

@@ -47,7 +47,7 @@ func CheckImported(secret string) error {
 	switch {
 	case strings.TrimSpace(secret) != secret:
 		return errors.New("must not have spaces around it")
-	case strings.HasPrefix(secret, "whsk_") || strings.HasPrefix(secret, "whpk_"):
+	case asymmetric(secret):
 		return errors.New("is a key of asymmetric signatures, which Herald does not import")
 	}
 	key, err := decode(secret)
@@ -61,6 +61,14 @@ func CheckImported(secret string) error {
 		return errors.New("must be random: it repeats itself, counts, or has too few different characters")
 	}
 	return nil
+}
+
+// asymmetric reports whether the secret is half of a key pair: whsk_ or whpk_, or with a version, such as whsk1_. As a
+// text it could sign, but its receiver verifies by the other half, and would refuse every delivery.
+func asymmetric(secret string) bool {
+	kind, _, found := strings.Cut(secret, "_")
+	kind = strings.TrimRight(kind, "0123456789")
+	return found && (kind == "whsk" || kind == "whpk")
 }
 
 // decode returns the key that the libraries of Standard Webhooks take from a secret: the decoded Base64 after

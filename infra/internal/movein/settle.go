@@ -3,7 +3,6 @@ package movein
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -128,17 +127,10 @@ func (s *settler) address(r *record, p *peer) string {
 	return stored
 }
 
-// asymmetric is the beginning of a key pair's halves.
-var asymmetric = regexp.MustCompile(`^wh[sp]k[0-9]*_`)
-
 // secret is the secret as receivers know it.
 func (s *settler) secret(r *record, secret string) string {
 	if secret == "" {
 		r.refuse("secret", "is missing: without it the receiver could verify nothing")
-		return ""
-	}
-	if asymmetric.MatchString(secret) {
-		r.refuse("secret", "is a key of asymmetric signatures, which Herald does not import")
 		return ""
 	}
 	if bare := !strings.Contains(secret, "_"); bare && (s.From == Svix || s.From == Standard) {
