@@ -101,6 +101,7 @@ lint: tools ## run gofmt, golangci-lint (go vet and more), cfn-lint, redocly and
 	@status=0; files=$$(gofmt -l functions internal infra); [ -z "$$files" ] || { echo "not gofmt'ed: $$files"; status=1; }; \
 	.tools/bin/golangci-lint run || status=1; \
 	go run ./infra/lint || status=1; \
+	go run ./infra/lint -words || status=1; \
 	.venv/bin/cfn-lint template.yaml infra/examples/notices/mail.yaml || status=1; \
 	$(OPENAPI_TOOL) redocly lint --config infra/clients/redocly.yaml infra/openapi.yaml || status=1; \
 	$(OPENAPI_TOOL) spectral lint --ruleset infra/clients/spectral.yaml --fail-severity hint infra/openapi.yaml || status=1; \

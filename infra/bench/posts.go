@@ -67,8 +67,8 @@ func exchange(in workload) (measurement, error) {
 	})
 }
 
-// posts measures post. As many goroutines call it as the workload's batch has records, without a pause between two
-// batches.
+// posts measures the function post. One goroutine calls it for each record of the workload's batch, and the next batch
+// begins without a pause.
 func posts(in workload, post func(header []delivery.Field, body []byte) error) (measurement, error) {
 	body := deliveryBody(in.BodyBytes)
 	ids := make([]string, in.Batch) // made beforehand, as the handler finds them in its messages

@@ -132,7 +132,8 @@ func tenantCeilings(p parameters) []ceiling {
 	}
 }
 
-// itemCeiling is one of an item of EndpointHealth that each process of deliver writes so often in a second.
+// itemCeiling is the ceiling of one item of EndpointHealth that every process of deliver writes. perProcess is how
+// often one process writes it in a second, and often says the same in words.
 func itemCeiling(p parameters, name, often string, perProcess float64, then, silent string) ceiling {
 	const mappings = 3
 	processes := p("DeliverMaximumConcurrency")

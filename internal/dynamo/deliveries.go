@@ -160,8 +160,8 @@ type deliveryRow struct {
 	Open string `dynamodbav:"open_shard,omitempty"`
 }
 
-// deliveryRowOf is the row of a record. An acknowledged delivery leaves the index of unfinished ones, where most never
-// appear: so a success is one write.
+// deliveryRowOf is the row of a record. The index of unfinished deliveries has no acknowledged one. Most deliveries are
+// acknowledged at once, never enter the index, and so cost one write.
 func deliveryRowOf(r delivery.Record, life time.Duration) deliveryRow {
 	row := deliveryRow{Record: r, ExpiresAt: r.UpdatedAt.Add(life).Unix()}
 	if r.State != delivery.Acknowledged {

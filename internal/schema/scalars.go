@@ -35,7 +35,8 @@ func compileType(s *scope, value any, at string) error {
 	return nil
 }
 
-// costCanonical bounds the cost of a byte of JSON in run.canonical: at most a value, a number and a name each.
+// costCanonical bounds the cost of run.canonical for each byte of JSON. One byte may be a value, a number or a name, so
+// it costs at most as much as all three.
 const costCanonical = costValue + costNumber + costSort + 16*costByte
 
 // compileConst makes the rule of const: an enum of one value.

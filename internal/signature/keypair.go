@@ -63,7 +63,7 @@ func ParseSigner(text string, keyed bool) (Signer, error) {
 	return Signer{Secret: text[:at], Key: key}, nil
 }
 
-// exactly decodes the one Base64 that so many bytes have: Go's decoder skips line ends.
+// exactly decodes Base64 of the given size, and takes no other text for the same bytes: Go's decoder skips line ends.
 func exactly(size int, encoded string) (decoded []byte, ok bool) {
 	decoded, err := base64.StdEncoding.DecodeString(encoded)
 	return decoded, err == nil && len(decoded) == size && base64.StdEncoding.EncodeToString(decoded) == encoded

@@ -42,7 +42,7 @@ func (f form) drawn(x, y float64) string {
 	return fmt.Sprintf(`<path d="M%.1f %.1f %s" fill="%s" stroke="%s" stroke-width="1.5"/>`, x, y, f.path, fill, f.colour)
 }
 
-// icon is the form of a kind beside words.
+// icon is the form of a kind, for a place in a text.
 func (k kind) icon() template.HTML {
 	return template.HTML(`<svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">` + //nolint:gosec // our own
 		forms[k].drawn(0, 0) + `</svg>`)
@@ -66,7 +66,8 @@ func (c chart) drawSpans(b *strings.Builder) {
 		if !shown {
 			continue
 		}
-		f, upper, broken := forms[m.kind], plotTop, ""
+		f := forms[m.kind]
+		upper, broken := plotTop, ""
 		if m.kind.lasts() {
 			from, until := c.x(m.when()), c.x(c.end())
 			if !m.until.IsZero() {

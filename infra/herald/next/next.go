@@ -113,7 +113,8 @@ func (s Situation) release() []Step {
 		Number(s.Waiting, "delivery", "deliveries"))}}
 }
 
-// letters is an act on the dead letters, with the warning of a replay.
+// letters is the step of an act on the endpoint's dead letters, with the warning that a replay needs. Without dead
+// letters there is no step.
 func (s Situation) letters(act string) []Step {
 	if !s.Dead {
 		return nil

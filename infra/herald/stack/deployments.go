@@ -131,7 +131,9 @@ func follow(all []Deployment, e types.StackEvent) []Deployment {
 	goesOn := last >= 0 && all[last].Until.IsZero()
 	switch {
 	case state == UnderWay && goesOn: // a deletion may begin at any time
-		all[last].Until, all[last].State, all[last].Reason = at, Failed, "cut short by: "+act
+		all[last].Until = at
+		all[last].State = Failed
+		all[last].Reason = "cut short by: " + act
 		return append(all, Deployment{Act: act, From: at, State: state})
 	case state == UnderWay, state == RollingBack && !goesOn:
 		return append(all, Deployment{Act: act, From: at, State: state})

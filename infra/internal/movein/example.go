@@ -113,7 +113,7 @@ func kindOf(s jsontext.Value) string {
 	return "string"
 }
 
-// madeOfAll joins the objects that several schemas make.
+// madeOfAll makes an example of allOf: the members of an example of each schema, in one object.
 func madeOfAll(s jsontext.Value, all []jsontext.Value, depth int) jsontext.Value {
 	var joined []member
 	for _, one := range all {

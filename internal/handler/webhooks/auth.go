@@ -20,7 +20,7 @@ func (h *Handler) authenticate(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	// From here on the line of the log names the key, also where the request turns out not to know its secret.
+	// From here on the request's line of the log names the key, even where the request has a wrong secret.
 	c.keyID = known.ID
 	if !known.Accepts(text) { // the zero key of an unknown id accepts nothing
 		return problem.New(problem.CodeUnauthenticated)
