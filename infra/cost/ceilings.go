@@ -94,7 +94,8 @@ func tenantCeilings(p parameters) []ceiling {
 	batch := p("BatchSize")
 	perTenant := tenantEvents(endpoint.MaxLive, batch)
 	slots := itemCeiling(p, "an endpoint's slots", "two a second at most while a flood beyond the limit begins", 2,
-		"its own deliveries meet internal faults, and are tried again", "")
+		"its own deliveries meet internal faults, and are tried again; "+
+			"others in a batch with them wait 0.5 s, every 2 s at most", "")
 	slots.alarms = []string{"DeliverFaultsAlarm"}
 	return []ceiling{
 		{

@@ -51,8 +51,10 @@ type taking struct {
 	limit int
 	// until is the moment as it was last seen.
 	until time.Time
-	// noneBefore is the moment before which no slot is free.
+	// noneBefore is the moment before which no slot is free, or before which the process does not ask.
 	noneBefore time.Time
+	// refused is the error of the last try to take slots; nil: it succeeded.
+	refused error
 }
 
 type recalled struct {

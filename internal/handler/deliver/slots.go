@@ -10,8 +10,13 @@ import (
 	"github.com/herald-webhooks/herald/internal/rate"
 )
 
-// slotTime bounds the writes that take slots.
-const slotTime = time.Second
+// slotTime bounds the writes that take slots, because the other deliveries of the batch wait for them. A process that
+// could not take slots asks again after refusedFor: an endpoint with an item that DynamoDB throttles must not hold up
+// every batch that it is in.
+const (
+	slotTime   = 500 * time.Millisecond
+	refusedFor = 2 * time.Second
+)
 
 // taker is all that wants slots of one moment.
 type taker struct {
@@ -93,16 +98,18 @@ func (c candidate) rank() int {
 	return 0
 }
 
-// take takes slots, unless the process knows that none is free.
+// take takes slots, unless the process knows that none is free, or could not take any a moment ago.
 func (h *Handler) take(ctx context.Context, t taker) (slots int, err error) {
 	now := h.Now()
 	seen, _ := h.memory.slots.Get(t.moment)
 	ask := rate.Ask{Limit: t.limit, Want: len(t.posts), Ahead: rate.Burst, Late: t.late, Seen: seen.until}
 	if seen.limit == t.limit && now.Before(seen.noneBefore) {
-		return 0, nil
+		return 0, seen.refused
 	}
 	taken, err := h.Tables.Rates.Take(ctx, t.key, ask, now)
 	if err != nil {
+		again := h.Now().Add(refusedFor)
+		h.memory.slots.Put(t.moment, taking{limit: t.limit, until: seen.until, noneBefore: again, refused: err})
 		return 0, err
 	}
 	known := taking{limit: t.limit, until: taken.Until}

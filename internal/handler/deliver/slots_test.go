@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -210,6 +211,53 @@ func TestHandler_Process_sendsNothingWithoutSlots(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Slots that cannot be taken hold up the other deliveries of a batch for half a second, and of the next batches none:
+// otherwise an endpoint with an item that DynamoDB throttles would delay everyone who is in a batch with it.
+func TestHandler_Process_isHeldUpBySlotsSeldom(t *testing.T) {
+	var began time.Time
+	var waited []time.Duration
+	other := func(ctx context.Context, url string) delivery.Response {
+		if strings.HasSuffix(url, "webhook_2") {
+			waited = append(waited, time.Since(began))
+		}
+		return status(204)(ctx, url)
+	}
+	in(t, other, func(w *rig) {
+		w.limit(10)
+		w.meets(takeSlots, model.Stalled)
+		h := w.handler()
+		batch := func(n int) {
+			began = time.Now()
+			w.processBy(h, w.fresh(fmt.Sprint("e", n), "webhook_1"), w.fresh(fmt.Sprint("f", n), "webhook_2"))
+		}
+		for n := range 3 {
+			batch(n)
+		}
+		if sent := w.sent["Retry"]; len(sent) != 3 {
+			w.Errorf("%d of 3 are tried again", len(sent))
+		}
+		time.Sleep(refusedFor)
+		w.aws.Mend()
+		batch(3)
+	})
+	if diff := cmp.Diff([]time.Duration{500 * time.Millisecond, 0, 0, 0}, waited); diff != "" {
+		t.Errorf("the other deliveries waited for (-want +got):\n%s", diff)
+	}
+	in(t, status(204), func(w *rig) { // the first that is asked after that is sent
+		w.limit(10)
+		w.refuses(takeSlots)
+		h := w.handler()
+		w.processBy(h, w.fresh("e", "webhook_1"))
+		w.aws.Mend()
+		w.processBy(h, w.fresh("f", "webhook_1"))
+		time.Sleep(refusedFor)
+		w.processBy(h, w.fresh("g", "webhook_1"))
+		if len(w.posts) != 1 || len(w.sent["Retry"]) != 2 {
+			w.Errorf("%d posts, %d are tried again", len(w.posts), len(w.sent["Retry"]))
+		}
+	})
 }
 
 // A slow tenant's delivery takes its slot along to SlowQueue. Otherwise it would come to Backlog again and again.
