@@ -53,8 +53,7 @@ func (t Trail) Acts(ctx context.Context, since time.Time) (lines []answers.Row, 
 	return lines, pages.HasMorePages(), nil
 }
 
-// lineOf is a line of the audit log. Whoever may write to the log can write no JSON into it, which must not hide the
-// others.
+// lineOf is a line of the audit log. A line that is no JSON, which any writer of the log could add, hides no other.
 func lineOf(message string) (line answers.Row) {
 	if err := json.Unmarshal([]byte(message), &line); err != nil {
 		return answers.Row{"operator_claimed": "–", "action": "a line that cannot be read"}
