@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net/url"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -119,6 +120,30 @@ func TestMake_putsMarkdownNextToEachPageAndInLLMs(t *testing.T) {
 		}
 		if pages < len(catalogue.Types())+8+10 {
 			t.Errorf("only %d pages", pages)
+		}
+	}
+}
+
+func TestMake_linksModelsToTheSiteWhateverItsAddress(t *testing.T) {
+	for _, address := range []string{
+		"https://a.test", "https://bücher.test/a/", "https://a.test/web hooks", `https://a.test/(1)/<b>\x`,
+		"https://a.test/a_b/*c*/[d]/",
+	} {
+		files, err := Make(sources(), Settings{Name: "Acme", Site: address, Companions: "webhook"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown, err := asHTML(string(files["llms.txt"]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		link := hrefs.FindSubmatch(shown)
+		if link == nil {
+			t.Fatalf("%s: llms.txt has no link", address)
+		}
+		got, err := url.PathUnescape(string(link[1]))
+		if want := strings.TrimSuffix(address, "/") + "/index.md"; err != nil || got != want {
+			t.Errorf("llms.txt links to %q, %v, want %s", got, err, want)
 		}
 	}
 }

@@ -167,12 +167,15 @@ func luminance(color string) float64 {
 	return sum
 }
 
+// linked writes the characters otherwise that would end an address in Markdown.
+var linked = strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E", `\`, "%5C")
+
 // forModels is llms.txt (https://llmstxt.org).
 func (w *site) forModels() []byte {
 	var b strings.Builder
 	base := ""
 	if w.Site != "" {
-		base = strings.TrimSuffix(w.Site, "/") + "/"
+		base = linked.Replace(strings.TrimSuffix(w.Site, "/") + "/")
 	}
 	fmt.Fprintf(&b, "# Webhooks of %[1]s\n\n> How to receive and verify the webhooks of %[1]s, and what they contain.\n\n"+
 		"## Pages\n\n", escaped(w.Name))
