@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"math"
 	"strings"
 	"testing"
 )
@@ -81,5 +82,31 @@ func TestCompile_readsEverySchemaInside(t *testing.T) {
 				t.Errorf("%s with %s: %v", text, fault, err)
 			}
 		}
+	}
+}
+
+func TestAmount_isWholeUpToNineDigits(t *testing.T) {
+	for text, want := range map[numeral]int{
+		"0": 0, "3.0": 3, "3e2": 300, "999999999": 999_999_999, "1000000000": math.MaxInt32, "1e999": math.MaxInt32,
+	} {
+		if got, err := amount(text, "/maxItems"); err != nil || got != want {
+			t.Errorf("%s: %d, %v, want %d", text, got, err, want)
+		}
+	}
+}
+
+// A number of items bounds what is done with each.
+func TestSchema_Worst_knowsTheNumberOfItems(t *testing.T) {
+	var worst []Cost
+	for _, most := range []string{`"maxItems":1,`, `"maxItems":9,`, ""} {
+		s, err := Compile(`{` + most + `"items":{"maxLength":9,"pattern":"^(x{0,60}y?){1,15}$"}}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost, _ := s.Worst(largest)
+		worst = append(worst, cost)
+	}
+	if worst[0] >= worst[1] || worst[1] >= worst[2] {
+		t.Errorf("of one item, nine, and any number: %v", worst)
 	}
 }

@@ -302,3 +302,25 @@ func TestSchema_Check_countsEachKeyword(t *testing.T) {
 		t.Errorf("the first keyword costs %d, and the second %d", one, two)
 	}
 }
+
+// Several keywords read the same number once, and each of its digits costs.
+func TestSchema_Check_readsANumberOnce(t *testing.T) {
+	spend := func(schema, data string) Cost {
+		s, err := Compile(schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spent, err := s.Check([]byte(data), NoLimit)
+		if err != nil {
+			t.Error(err)
+		}
+		return spent - costDecode*Cost(len(data))
+	}
+	once, twice := spend(`{"minimum":0}`, "1"), spend(`{"minimum":0,"maximum":9}`, "1")
+	if once < costNumber || twice-once >= costNumber {
+		t.Errorf("one keyword costs %d, two cost %d", once, twice)
+	}
+	if long := spend(`{"minimum":0}`, strings.Repeat("1", 101)); long < once+100*costByte {
+		t.Errorf("a digit costs %d, a hundred and one cost %d", once, long)
+	}
+}
