@@ -37,7 +37,10 @@ func showJob(ctx context.Context, c call) error {
 		job["outcome"] = shown.Outcome
 	}
 	if c.JSON {
-		job["failures"] = shown.Failures
+		job["failures"] = answers.List(nil)
+		if shown.Failures != nil {
+			job["failures"] = shown.Failures
+		}
 		c.PrintJSON(job)
 		return nil
 	}

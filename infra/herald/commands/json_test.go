@@ -107,3 +107,12 @@ func TestJSON_ofAnEmptyListIsAList(t *testing.T) {
 		t.Errorf("prints %s", out)
 	}
 }
+
+// A program finds the list of failures where there are none, too.
+func TestJSON_ofAJobWithoutFailuresHasAnEmptyList(t *testing.T) {
+	f := &fake{answers: map[string]string{"inspect job": `{"job_id":"job_1","act":"purge","state":"done"}`}}
+	out := strings.Join(strings.Fields(f.ends(t, 0, "-o json jobs show job_1")), "")
+	if !strings.Contains(out, `"failures":{"data":[],"next_cursor":null}`) {
+		t.Errorf("prints %s", out)
+	}
+}

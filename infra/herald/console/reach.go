@@ -66,7 +66,7 @@ func askTenant(ctx context.Context, s *Server, named answers.Row) (question, err
 	q.Asks = "Resume the tenant " + text(named, "tenant_id") + "?"
 	if n > 0 {
 		q.Warnings = []string{"What waits is sent to " + q.number("endpoint", "endpoints") +
-			", unless it has a pause of its own."}
+			", unless one is paused itself."}
 	}
 	q.Lists = []section{{Title: "Its endpoints", List: s.endpointList(url.Values{"tenant_id": {"known"}}, found)}}
 	return q, nil
