@@ -23,11 +23,7 @@ func showEndpoint(ctx context.Context, c call) error {
 		c.Say("whether it has dead letters was not answered: %s", answers.Safe(err.Error()))
 	}
 	for _, step := range next.Of(next.SituationOf(shown, dead)) {
-		command := commandOf(step.Act, c, shown)
-		if step.Warning != "" {
-			command += "  # " + answers.Safe(step.Warning) // a comment of the shell
-		}
-		c.Say("next: %s %s", called(c.line), command)
+		c.sayNext(step.Warning, called(c.line)+" "+commandOf(step.Act, c, shown))
 	}
 	return nil
 }

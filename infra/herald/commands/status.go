@@ -45,8 +45,8 @@ func showStatus(ctx context.Context, c call) error {
 		if more {
 			c.Say("and more endpoints: %s endpoints list", called(c.line))
 		}
-		for _, command := range suggestions(called(c.line), o.summary, causes, trouble) {
-			c.Say("next: %s", command)
+		for _, next := range suggestions(called(c.line), o.summary, causes, trouble) {
+			c.sayNext(next.why, next.command)
 		}
 	}
 	for _, fault := range o.failed {

@@ -15,29 +15,39 @@ import (
 // mostReplays bounds the replays that a status suggests.
 const mostReplays = 5
 
+// suggested is a command to go on with.
+type suggested struct{ command, why string }
+
+// sayNext prints a command on a line that every shell takes as it stands. Its reason has the line above: zsh takes what
+// follows a # for arguments.
+func (c call) sayNext(why, command string) {
+	if why != "" {
+		c.Say("%s", answers.Safe(why))
+	}
+	c.Say("next: %s", command)
+}
+
 // suggestions are the commands that go on from a status: to the worst endpoint, to replays for the endpoints that take
 // deliveries, and to rejected events.
-func suggestions(herald string, sum answers.Row, causes, trouble []answers.Row) (commands []string) {
+func suggestions(herald string, sum answers.Row, causes, trouble []answers.Row) (commands []suggested) {
 	all := slices.DeleteFunc(slices.Concat(causes, trouble), func(r answers.Row) bool {
 		return answers.Text(r, "endpoint_id") == ""
 	})
-	because := func(r answers.Row) string { // a comment of the shell
-		return "  # it is " + answers.Safe(answers.Text(r, "state"))
-	}
+	because := func(r answers.Row) string { return nameOf(r, all) + " is " + answers.Text(r, "state") + ":" }
 	if len(all) > 0 {
 		worst := slices.MinFunc(all, func(a, b answers.Row) int { return next.Health(a["state"]) - next.Health(b["state"]) })
-		commands = append(commands, herald+" endpoints show "+nameOf(worst, all)+because(worst))
+		commands = append(commands, suggested{herald + " endpoints show " + nameOf(worst, all), because(worst)})
 	}
-	var replays []string
+	var replays []suggested
 	for _, cause := range causes {
-		command := herald + " dead replay --endpoint " + nameOf(cause, all) + " --watch" + because(cause)
+		command := suggested{herald + " dead replay --endpoint " + nameOf(cause, all) + " --watch", because(cause)}
 		if next.Takes(cause["state"]) && !slices.Contains(replays, command) && len(replays) < mostReplays {
 			replays = append(replays, command)
 		}
 	}
 	commands = append(commands, replays...)
 	if answers.Number(sum, "queues.EventsDeadLetterQueue.visible") > 0 {
-		commands = append(commands, herald+" rejected list")
+		commands = append(commands, suggested{command: herald + " rejected list"})
 	}
 	return commands
 }
