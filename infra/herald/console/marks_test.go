@@ -5,14 +5,11 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/herald-webhooks/herald/infra/herald/console/chart"
 	"github.com/herald-webhooks/herald/infra/herald/exit"
 	"github.com/herald-webhooks/herald/infra/herald/stack"
 )
@@ -68,98 +65,27 @@ func TestServer_ofDeployment_saysWhatBecameOfIt(t *testing.T) {
 	s := &Server{Config: Config{Now: func() time.Time { return now }}}
 	for _, c := range []struct {
 		d    stack.Deployment
-		kind kind
+		kind chart.Kind
 		text string
 	}{
 		{stack.Deployment{Act: "create", From: ago(9), Until: ago(4), Version: "1.0.0", State: stack.Complete},
-			kindDeployed, "creation of 1.0.0: complete after 5m"},
-		{stack.Deployment{Act: "update", From: ago(9), Until: ago(4), State: stack.Complete}, kindDeployed,
+			chart.Deployed, "creation of 1.0.0: complete after 5m"},
+		{stack.Deployment{Act: "update", From: ago(9), Until: ago(4), State: stack.Complete}, chart.Deployed,
 			"update: complete after 5m"},
-		{stack.Deployment{Act: "update", Until: ago(4), State: stack.Complete}, kindDeployed, "update: complete"},
-		{stack.Deployment{Act: "update", From: ago(4), Until: ago(4), State: stack.Complete}, kindDeployed,
+		{stack.Deployment{Act: "update", Until: ago(4), State: stack.Complete}, chart.Deployed, "update: complete"},
+		{stack.Deployment{Act: "update", From: ago(4), Until: ago(4), State: stack.Complete}, chart.Deployed,
 			"update: complete"},
-		{stack.Deployment{Act: "update", From: ago(9), Version: "1.1.0", State: stack.UnderWay}, kindOngoing,
+		{stack.Deployment{Act: "update", From: ago(9), Version: "1.1.0", State: stack.UnderWay}, chart.Ongoing,
 			"update to 1.1.0: under way for 9m"},
-		{stack.Deployment{Act: "update", From: ago(9), State: stack.RollingBack, Reason: "why"}, kindUndone,
+		{stack.Deployment{Act: "update", From: ago(9), State: stack.RollingBack, Reason: "why"}, chart.Undone,
 			"update: rolling back for 9m (why)"},
-		{stack.Deployment{Act: "update", From: ago(9), Until: ago(1), State: stack.RollbackFailed}, kindUndone,
+		{stack.Deployment{Act: "update", From: ago(9), Until: ago(1), State: stack.RollbackFailed}, chart.Undone,
 			"update: rollback failed after 8m"},
-		{stack.Deployment{Act: "delete", From: ago(9), Until: ago(1), State: stack.Failed}, kindUndone,
+		{stack.Deployment{Act: "delete", From: ago(9), Until: ago(1), State: stack.Failed}, chart.Undone,
 			"deletion: failed after 8m"},
 	} {
-		if got := s.ofDeployment(c.d); got.kind != c.kind || got.text != c.text {
-			t.Errorf("%+v is a %s: %q, want a %s: %q", c.d, got.kind, got.text, c.kind, c.text)
+		if got := s.ofDeployment(c.d); got.Kind != c.kind || got.Text != c.text {
+			t.Errorf("%+v is a %s: %q, want a %s: %q", c.d, got.Kind, got.Text, c.kind, c.text)
 		}
-	}
-}
-
-// An hour has 60 steps in 538 pixels: 9 of them to a minute.
-func TestChart_drawsEachKindOfMarkInItsRow(t *testing.T) {
-	from := time.Date(2026, 1, 2, 14, 0, 0, 0, time.UTC)
-	minute := func(n int) time.Time { return from.Add(time.Duration(n) * time.Minute) }
-	hour := stack.Window{From: from, Step: time.Minute, Steps: 60}
-	for name, c := range map[string]struct {
-		marks []mark
-		tips  []string // one for each form
-		spans []string // x and width
-	}{
-		"all at one moment": {
-			[]mark{{at: minute(30), kind: kindAlarm, text: "A"}, {at: minute(30), kind: kindAct, text: "B"},
-				{at: minute(30), until: minute(40), kind: kindDeployed, text: "C"}},
-			[]string{"2 Jan 14:30:00 UTC A", "2 Jan 14:30:00 UTC B", "2 Jan 14:30:00 UTC C"}, []string{"321.0 89.7"},
-		},
-		"two of a kind share a form": {
-			[]mark{{at: minute(30), kind: kindAlarm, text: "A"}, {at: minute(30), kind: kindAct, text: "B"},
-				{at: minute(30), kind: kindAlarm, text: "C"}, {at: minute(31), kind: kindAlarm, text: "D"}},
-			[]string{"2 Jan 14:30:00 UTC A\n2 Jan 14:30:00 UTC C", "2 Jan 14:30:00 UTC B", "2 Jan 14:31:00 UTC D"}, nil,
-		},
-		"one that began before stands at its end": {
-			[]mark{{at: minute(-30), until: minute(10), kind: kindUndone, text: "A"}},
-			[]string{"2 Jan 13:30:00 UTC A"}, []string{"52.0 89.7"},
-		},
-		"of one the end alone is known": {
-			[]mark{{until: minute(10), kind: kindDeployed, text: "A"}}, []string{"2 Jan 14:10:00 UTC A"}, []string{"141.7 2.0"},
-		},
-		"one under way": {
-			[]mark{{at: minute(30), kind: kindOngoing, text: "A"}}, []string{"2 Jan 14:30:00 UTC A"}, []string{"321.0 269.0"},
-		},
-		"one under way that began before": {
-			[]mark{{at: minute(-30), kind: kindOngoing, text: "A"}}, []string{"2 Jan 13:30:00 UTC A"}, []string{"52.0 538.0"},
-		},
-		"others": {
-			[]mark{{at: minute(-30), until: minute(-20), kind: kindDeployed}, {at: minute(70), kind: kindOngoing},
-				{at: minute(-1), kind: kindAct}, {at: minute(61), kind: kindAlarm}}, nil, nil,
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			drawn := chart{window: hour, tick: time.Hour, clock: "15:04", least: 1, marks: c.marks}.drawn()
-			var tips, spans []string
-			for _, found := range regexp.MustCompile(`<title>([^<]*)</title>`).FindAllStringSubmatch(drawn, -1) {
-				tips = append(tips, found[1])
-			}
-			for _, found := range regexp.MustCompile(`<rect x="(\S+)" width="(\S+)"`).FindAllStringSubmatch(drawn, -1) {
-				spans = append(spans, found[1]+" "+found[2])
-			}
-			if diff := cmp.Diff(c.tips, tips) + cmp.Diff(c.spans, spans); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-// The forms differ without their colours, and no two of different kinds are drawn over each other.
-func TestForms_differAndStandInTheirRows(t *testing.T) {
-	var looks []string
-	for _, k := range []kind{kindAlarm, kindAct, kindDeployed, kindOngoing, kindUndone} {
-		f := forms[k]
-		look := fmt.Sprint(f.path, f.hollow)
-		if f.path == "" || slices.Contains(looks, look) {
-			t.Errorf("%s looks like another kind: %q", k, look)
-		}
-		looks = append(looks, look)
-	}
-	rows := []int{forms[kindAct].row, forms[kindAlarm].row, forms[kindDeployed].row}
-	if legend := 32; rows[0]-5 < legend || rows[1]-rows[0] < 9 || rows[2]-rows[1] < 9 {
-		t.Errorf("rows %v, below the legend at %d", rows, legend)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/herald/console/chart"
 	"github.com/herald-webhooks/herald/infra/herald/stack"
 	"github.com/herald-webhooks/herald/infra/internal/plot"
 )
@@ -49,8 +50,8 @@ var (
 	}
 )
 
-// drawn is the traffic view: pictures, and the same in numbers.
-type drawn struct {
+// traffic is the view of attempts: pictures, and the same in numbers.
+type traffic struct {
 	Span    string
 	Picture template.HTML
 	Rows    []numbers
@@ -62,7 +63,7 @@ type drawn struct {
 type numbers struct{ Title, Label, Unit, Least, Most, Last string }
 
 func trafficPage(ctx context.Context, s *Server, query url.Values) (any, error) {
-	d := drawn{Span: query.Get("span")}
+	d := traffic{Span: query.Get("span")}
 	shown, ok := spans[d.Span]
 	if !ok {
 		d.Span, shown = "hour", spans["hour"]
@@ -81,32 +82,32 @@ func trafficPage(ctx context.Context, s *Server, query url.Values) (any, error) 
 	marks, notes := s.marks(ctx, window.From)
 	d.Notes = notes
 	percent := scaled(counted[2], 100)
-	charts := []chart{
-		{title: "Attempts", unit: "in " + coarse(window.Step), window: window, least: 1, lines: []plot.Line{
+	charts := []chart.Chart{
+		{Title: "Attempts", Unit: "in " + coarse(window.Step), Window: window, Least: 1, Lines: []plot.Line{
 			{Label: "all", Values: counted[0]}, {Label: "first", Values: counted[1]},
 		}},
-		{title: "First attempts that succeeded", unit: "%", window: window, least: 100, lines: []plot.Line{
+		{Title: "First attempts that succeeded", Unit: "%", Window: window, Least: 100, Lines: []plot.Line{
 			{Label: "share", Values: percent},
 		}},
-		{title: "From the event to the first attempt", unit: "s, each " + coarse(wide.Step), window: wide, least: .1,
-			lines: []plot.Line{{Label: "p50", Values: ranked[0]}, {Label: "p99", Values: ranked[1]}}},
-		{title: "Duration of attempts", unit: "ms, each " + coarse(wide.Step), window: wide, least: 1,
-			lines: []plot.Line{{Label: "p50", Values: ranked[2]}, {Label: "p99", Values: ranked[3]}}},
+		{Title: "From the event to the first attempt", Unit: "s, each " + coarse(wide.Step), Window: wide, Least: .1,
+			Lines: []plot.Line{{Label: "p50", Values: ranked[0]}, {Label: "p99", Values: ranked[1]}}},
+		{Title: "Duration of attempts", Unit: "ms, each " + coarse(wide.Step), Window: wide, Least: 1,
+			Lines: []plot.Line{{Label: "p50", Values: ranked[2]}, {Label: "p99", Values: ranked[3]}}},
 	}
 	measured := false
 	for _, c := range charts {
-		c.tick, c.clock = shown.tick, shown.clock
-		c.marks = marks
-		d.Picture += template.HTML(c.drawn()) //nolint:gosec // numbers, our own words, and marks that are escaped
-		for _, l := range c.lines {
+		c.Tick, c.Clock = shown.tick, shown.clock
+		c.Marks = marks
+		d.Picture += c.SVG()
+		for _, l := range c.Lines {
 			row, some := sum(l.Values)
-			row.Title, row.Label = c.title, l.Label
-			row.Unit = c.unit
+			row.Title, row.Label = c.Title, l.Label
+			row.Unit = c.Unit
 			d.Rows = append(d.Rows, row)
 			measured = measured || some
 		}
 	}
-	d.Marks = s.listed(marks)
+	d.Marks = s.markList(marks)
 	if !measured {
 		d.Picture = ""
 	}

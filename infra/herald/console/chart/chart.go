@@ -1,8 +1,11 @@
-package console
+// Package chart draws curves over time, with marks of what happened, as SVG. It writes every text escaped, and has no
+// colours of its own: it uses those of the page's style sheet.
+package chart
 
 import (
 	"fmt"
 	"html"
+	"html/template"
 	"math"
 	"slices"
 	"strings"
@@ -12,64 +15,56 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/plot"
 )
 
-// chart is one diagram over time, the newest at the right. Its values stand at the ends of their steps.
-type chart struct {
-	title, unit string
-	window      stack.Window
-	tick        time.Duration // between clock times
-	clock       string        // their form
-	least       float64       // the scale ends here at the earliest
-	lines       []plot.Line   // NaN for a gap
-	marks       []mark
+// Chart is one diagram over time, the newest at the right. Its values stand at the ends of their steps.
+type Chart struct {
+	Title, Unit string
+	Window      stack.Window
+	Tick        time.Duration // between clock times
+	Clock       string        // their form
+	Least       float64       // the scale ends here at the earliest
+	Lines       []plot.Line   // NaN for a gap
+	Marks       []Mark
 }
-
-// The sizes of a chart, in pixels.
-const (
-	chartWidth, chartHeight = 600, 220
-	plotLeft, plotTop       = 52, 52
-	plotRight               = 10
-	plotBottom              = chartHeight - 34
-)
 
 // few are so many values that each is a dot, too.
 const few = 40
 
-// drawn is the text of the chart as SVG. Its colours are the page's, and its texts are escaped.
-func (c chart) drawn() string {
+// SVG is the chart as a picture within a page.
+func (c Chart) SVG() template.HTML {
 	var b strings.Builder
-	most := c.most()
+	s := scale{window: c.Window, most: c.most()}
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 %d %d" font-size="12" `+
-		`fill="var(--text)" role="img" aria-label="%s">`+"\n", chartWidth, chartHeight, html.EscapeString(c.title))
+		`fill="var(--text)" role="img" aria-label="%s">`+"\n", chartWidth, chartHeight, html.EscapeString(c.Title))
 	fmt.Fprintf(&b, `<text x="%d" y="14"><tspan font-weight="bold">%s</tspan><tspan dx="8" fill="var(--dim)">%s</tspan>`+
-		"</text>\n", plotLeft, html.EscapeString(c.title), html.EscapeString(c.unit))
-	for n, l := range c.lines {
+		"</text>\n", plotLeft, html.EscapeString(c.Title), html.EscapeString(c.Unit))
+	for n, l := range c.Lines {
 		fmt.Fprintf(&b, `<text x="%d" y="29" fill="%s">— %s</text>`+"\n",
 			plotLeft+n*90, colours[n], html.EscapeString(l.Label))
 	}
 	for _, part := range []float64{0, .5, 1} {
-		y := c.y(part*most, most)
+		y := s.y(part * s.most)
 		fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1[3]f" stroke="var(--line)"/>`+"\n",
 			plotLeft, chartWidth-plotRight, y)
 		fmt.Fprintf(&b, `<text x="%d" y="%.1f" text-anchor="end" fill="var(--dim)">%s</text>`+"\n",
-			plotLeft-6, y+4, figure(part*most))
+			plotLeft-6, y+4, figure(part*s.most))
 	}
-	c.drawTimes(&b)
-	c.drawSpans(&b)
-	for n, l := range c.lines {
-		c.drawLine(&b, l.Values, colours[n], most)
+	c.drawTimes(&b, s)
+	s.drawSpans(&b, c.Marks)
+	for n, l := range c.Lines {
+		s.drawLine(&b, l.Values, colours[n])
 	}
-	c.drawCursor(&b)
-	c.drawMarks(&b)
-	return b.String() + "</svg>\n"
+	c.drawCursor(&b, s)
+	s.drawMarks(&b, c.Marks)
+	return template.HTML(b.String() + "</svg>\n") //nolint:gosec // numbers, our own words, and texts that are escaped
 }
 
 // colours are those of lines.
 var colours = []string{"var(--curve-1)", "var(--curve-2)"}
 
 // most is the end of the scale: a round number above every value.
-func (c chart) most() float64 {
-	most := c.least
-	for _, l := range c.lines {
+func (c Chart) most() float64 {
+	most := c.Least
+	for _, l := range c.Lines {
 		for _, v := range l.Values {
 			if v > most {
 				most = v
@@ -85,28 +80,9 @@ func (c chart) most() float64 {
 	return 10 * unit
 }
 
-// end is the end of the time that is shown.
-func (c chart) end() time.Time {
-	return c.window.From.Add(c.window.Step * time.Duration(c.window.Steps))
-}
-
-// x is where a moment stands.
-func (c chart) x(at time.Time) float64 {
-	part := float64(at.Sub(c.window.From)) / float64(c.end().Sub(c.window.From))
-	return plotLeft + part*(chartWidth-plotLeft-plotRight)
-}
-
-// y is where a value stands.
-func (c chart) y(v, most float64) float64 { return plotBottom - v/most*(plotBottom-plotTop) }
-
-// ends is the end of a step.
-func (c chart) ends(step int) time.Time {
-	return c.window.From.Add(c.window.Step * time.Duration(step+1))
-}
-
-func (c chart) drawTimes(b *strings.Builder) {
-	for at := c.window.From.Truncate(c.tick).Add(c.tick); !at.After(c.end()); at = at.Add(c.tick) {
-		x := c.x(at)
+func (c Chart) drawTimes(b *strings.Builder, s scale) {
+	for at := c.Window.From.Truncate(c.Tick).Add(c.Tick); !at.After(s.end()); at = at.Add(c.Tick) {
+		x := s.x(at)
 		fmt.Fprintf(b, `<line x1="%.1f" x2="%.1[1]f" y1="%d" y2="%d" stroke="var(--line)"/>`+"\n",
 			x, plotBottom, plotBottom+4)
 		anchor := "middle"
@@ -114,17 +90,17 @@ func (c chart) drawTimes(b *strings.Builder) {
 			anchor = "end"
 		}
 		fmt.Fprintf(b, `<text x="%.1f" y="%d" text-anchor="%s" fill="var(--dim)">%s</text>`+"\n",
-			x, plotBottom+24, anchor, at.UTC().Format(c.clock))
+			x, plotBottom+24, anchor, at.UTC().Format(c.Clock))
 	}
 }
 
 // drawLine draws the parts of a line between its gaps, and few values as dots, too.
-func (c chart) drawLine(b *strings.Builder, values []float64, colour string, most float64) {
+func (s scale) drawLine(b *strings.Builder, values []float64, colour string) {
 	var points []string
 	some := len(values) - len(gapsOf(values))
 	for n, v := range append(slices.Clone(values), math.NaN()) {
 		if !math.IsNaN(v) {
-			points = append(points, fmt.Sprintf("%.1f,%.1f", c.x(c.ends(n)), c.y(v, most)))
+			points = append(points, fmt.Sprintf("%.1f,%.1f", s.x(s.ends(n)), s.y(v)))
 			continue
 		}
 		if len(points) > 1 {
@@ -153,11 +129,11 @@ func gapsOf(values []float64) (at []int) {
 }
 
 // drawCursor draws a strip over each step with a value. The style sheet shows its line and its reading under a pointer.
-func (c chart) drawCursor(b *strings.Builder) {
-	wide := c.x(c.ends(0)) - c.x(c.window.From)
-	for step := range c.window.Steps {
+func (c Chart) drawCursor(b *strings.Builder, s scale) {
+	wide := s.x(s.ends(0)) - s.x(c.Window.From)
+	for step := range c.Window.Steps {
 		reading := ""
-		for _, l := range c.lines {
+		for _, l := range c.Lines {
 			if step < len(l.Values) && !math.IsNaN(l.Values[step]) {
 				reading += "  " + l.Label + " " + figure(l.Values[step])
 			}
@@ -165,12 +141,12 @@ func (c chart) drawCursor(b *strings.Builder) {
 		if reading == "" {
 			continue
 		}
-		x := c.x(c.ends(step))
+		x := s.x(s.ends(step))
 		fmt.Fprintf(b, `<g class="step"><rect x="%.1f" y="%d" width="%.1f" height="%d" fill="none"/>`+
 			`<line x1="%.1f" x2="%.1[5]f" y1="%[2]d" y2="%[6]d" stroke="var(--dim)"/>`+
 			`<text x="%[7]d" y="14" text-anchor="end">%[8]s</text></g>`+"\n",
 			x-wide/2, plotTop, wide, plotBottom-plotTop, x, plotBottom, chartWidth-plotRight,
-			html.EscapeString(c.ends(step).UTC().Format("2 Jan 15:04")+reading))
+			html.EscapeString(s.ends(step).UTC().Format("2 Jan 15:04")+reading))
 	}
 }
 

@@ -1,4 +1,4 @@
-package console
+package chart
 
 import (
 	"encoding/xml"
@@ -24,15 +24,15 @@ func TestChart_hasClockTimesUnitsMarksAndReadings(t *testing.T) {
 		values[n] = none
 	}
 	values[10], values[11], values[59] = 1200, 400, 12
-	c := chart{
-		title: "a < b", unit: "in 1m", window: stack.Window{From: from, Step: time.Minute, Steps: 60},
-		tick: 10 * time.Minute, clock: "15:04", least: 1, lines: []plot.Line{{Label: "all", Values: values}},
-		marks: []mark{
-			{at: from.Add(30 * time.Minute), kind: kindAlarm, text: "<Deaths>"},
-			{at: from.Add(-time.Hour), kind: kindAlarm, text: "before"},
+	c := Chart{
+		Title: "a < b", Unit: "in 1m", Window: stack.Window{From: from, Step: time.Minute, Steps: 60},
+		Tick: 10 * time.Minute, Clock: "15:04", Least: 1, Lines: []plot.Line{{Label: "all", Values: values}},
+		Marks: []Mark{
+			{At: from.Add(30 * time.Minute), Kind: Alarm, Text: "<Deaths>"},
+			{At: from.Add(-time.Hour), Kind: Alarm, Text: "before"},
 		},
 	}
-	drawn := c.drawn()
+	drawn := string(c.SVG())
 	for d := xml.NewDecoder(strings.NewReader(drawn)); ; {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
 			break
@@ -62,26 +62,5 @@ func TestChart_hasClockTimesUnitsMarksAndReadings(t *testing.T) {
 	}
 	if last != chartWidth-plotRight {
 		t.Errorf("the newest value is at %f", last)
-	}
-}
-
-// A percentile of a few attempts is one of these attempts: the steps are wider where there are few.
-func TestWidened_hasEnoughAttemptsInMostSteps(t *testing.T) {
-	minute := stack.Window{Step: time.Minute, Steps: 60}
-	for name, c := range map[string]struct {
-		each float64
-		want time.Duration
-	}{
-		"many": {100, time.Minute}, "some": {30, 5 * time.Minute}, "few": {1, 10 * time.Minute},
-		"none": {none, 10 * time.Minute},
-	} {
-		attempts := make([]float64, 60)
-		for n := range attempts {
-			attempts[n] = c.each
-		}
-		got := widened(minute, []int{1, 5, 10}, attempts)
-		if got.Step != c.want || got.Step*time.Duration(got.Steps) != time.Hour {
-			t.Errorf("%s: %d steps of %s, want %s", name, got.Steps, got.Step, c.want)
-		}
 	}
 }
