@@ -31,7 +31,8 @@ const (
 	costMatch  = 200 // a pattern
 	costStep   = 10  // a place of a text, and an instruction of a pattern
 	costDivide = 1500
-	costSeen   = 4 // an item or a name that is kept in mind as evaluated
+	costDigit  = 40 // a digit that is divided, or divides
+	costSeen   = 4  // an item or a name that is kept in mind as evaluated
 )
 
 // run is one check. It belongs to one goroutine. Nothing in it outlives the check.

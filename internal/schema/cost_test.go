@@ -3,6 +3,7 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"strings"
 	"syscall"
 	"testing"
@@ -68,13 +69,15 @@ func hostile() map[string]struct{ schema, data string } {
 		"unique numbers": {`{"uniqueItems":true}`, fill(func(i int) string { return fmt.Sprint(i) })},
 		"unique objects": {`{"uniqueItems":true}`, fill(func(i int) string { return fmt.Sprintf(`{"b":%d,"a":0}`, i) })},
 		"one object":     {`{"const":{}}`, fillObject("0")},
+		"one array":      {`{"const":[]}`, fill(func(int) string { return "0" })},
 		"a long number":  {`{"multipleOf":3,"minimum":0}`, "0." + strings.Repeat("3", hostileSize-100)},
 		"a long number and a long divisor": {
 			`{"multipleOf":` + strings.Repeat("7", maxDigits) + `}`, strings.Repeat("3", hostileSize-100),
 		},
 		"many divisions": {`{"items":{"multipleOf":7}}`, fill(func(int) string { return "7" })},
 		"many long divisions": {
-			`{"items":{"multipleOf":` + strings.Repeat("7", maxDigits) + `}}`, fill(func(int) string { return "9e9999" }),
+			`{"items":{"multipleOf":` + new(big.Int).Lsh(big.NewInt(1), 3300).String() + `}}`,
+			fill(func(int) string { return "9e9999" }), // a multiple, so that none ends the check
 		},
 		"an address":                   {`{"pattern":"` + email + `"}`, text("a@b.")},
 		"an address of dots":           {`{"pattern":"` + email + `"}`, `"a@` + text("a.")[1:]},

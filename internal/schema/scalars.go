@@ -56,10 +56,10 @@ func compileEnum(s *scope, value any, at string) error {
 func isScalar(v any) bool { return kind(v) != "array" && kind(v) != "object" }
 
 // compileOneOfValues looks a value up, at the same cost however many are allowed. Where all allowed values are scalars,
-// a text longer than the longest, an array and an object are refused unread: so the cost does not grow with the data.
+// an array and an object are refused unread: only the bytes of a text or of a number cost more. A byte of a number is
+// read, and its canonical text is at most four times as long: 1e1; for 1.
 func compileOneOfValues(s *scope, values []any, at string) error {
 	allowed, scalars := map[string]bool{}, true
-	longest := 0
 	for _, v := range values {
 		r := &run{left: NoLimit}
 		text := string(r.canonical(nil, v))
@@ -67,15 +67,14 @@ func compileOneOfValues(s *scope, values []any, at string) error {
 			return fmt.Errorf("%s has a number with too long an exponent", at)
 		}
 		allowed[text] = true
-		longest = max(longest, len(text))
 		scalars = scalars && isScalar(v)
 	}
-	b := once(at, costLookup+costValue+costNumber+costByte*Cost(longest+24)).and(always(at, 3*costByte))
+	b := once(at, costLookup+costValue+costNumber).and(always(at, 5*costByte))
 	if !scalars {
 		b = always(at, costLookup+costCanonical)
 	}
 	s.add(func(r *run, v any, _ seen) string {
-		if text, ok := v.(string); ok && len(text) > longest || scalars && !isScalar(v) {
+		if scalars && !isScalar(v) {
 			return at
 		}
 		if r.spend(costLookup) && allowed[string(r.canonical(nil, v))] {
@@ -131,23 +130,22 @@ func number(value any, at string) (decimal, error) {
 	return d, nil
 }
 
-// compileMultipleOf makes the rule of multipleOf. The cost of a division grows with the square of the divisor's words,
-// which the schema's author chose, and with the digits of the data.
+// compileMultipleOf makes the rule of multipleOf. The cost of a division grows with the digits of the divisor and with
+// those of the data. The square of the divisor's is small up to maxDigits.
 func compileMultipleOf(s *scope, value any, at string) error {
 	d, err := number(value, at)
 	if err != nil || d.sign() <= 0 {
 		return fmt.Errorf("%s must be a number above 0 with at most %d digits", at, maxDigits)
 	}
 	by := divisorOf(d)
-	words := Cost(by.digits.BitLen()/64 + 1)
-	number, digit := costDivide+100*words*words, 40+words
+	division := costDivide + costDigit*Cost(len(d.digits))
 	s.add(func(r *run, v any, _ seen) string {
 		n, ok := v.(numeral)
-		if ok && r.spend(number+digit*Cost(len(n))) && !by.divides(r.decimal(n)) {
+		if ok && r.spend(division+costDigit*Cost(len(n))) && !by.divides(r.decimal(n)) {
 			return at
 		}
 		return ""
-	}, once(at, number+costNumber).and(always(at, digit+costByte)))
+	}, once(at, division+costNumber).and(always(at, costDigit+costByte)))
 	return nil
 }
 

@@ -59,7 +59,7 @@ func (s *Schema) Check(data []byte, limit Cost) (spent Cost, err error) {
 	at := r.apply(s.root, v, nil)
 	switch {
 	case r.over():
-		return limit - max(r.left, 0), ErrTooCostly
+		return limit, ErrTooCostly
 	case at != "":
 		return limit - r.left, &Mismatch{Keyword: at}
 	}
