@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/herald/next"
 )
 
 // acts are the forms' actions. Without a question they reach one thing each.
 func (s *Server) acts() map[string]act {
 	acts := map[string]act{"/start": start, "/replay": replayByID, "/job/stop": stopJob}
-	for action := range controls {
+	for action := range parts.Controls {
 		if _, many := namedActs[action]; !many {
 			acts["/control/"+action] = control(action)
 		}
@@ -50,7 +51,7 @@ func byIDs(ctx context.Context, s *Server, name string, form url.Values) (done, 
 	results, err := s.Stack.Ask(ctx, act.function(), act.byID, f)
 	back = backs[act.id]
 	if len(given) == 1 && name == "replay" {
-		back = link("/delivery", "delivery_id", given[0])
+		back = parts.Link("/delivery", "delivery_id", given[0])
 	}
 	return counted(answers.Rows(results)), back, err
 }
@@ -117,7 +118,7 @@ func startJobs(ctx context.Context, s *Server, name string, form url.Values) (do
 		started = append(started, id)
 	}
 	if len(started) == 1 {
-		return "started", link("/job", "job_id", started[0]), nil
+		return "started", parts.Link("/job", "job_id", started[0]), nil
 	}
 	return next.Number(len(started), "job was", "jobs were") + " started", "/jobs?", nil
 }
@@ -125,7 +126,7 @@ func startJobs(ctx context.Context, s *Server, name string, form url.Values) (do
 func stopJob(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 	id := form.Get("job_id")
 	_, err = s.Stack.Ask(ctx, "replay", "stop_job", answers.Row{"job_id": id})
-	return "stopped", link("/job", "job_id", id), err
+	return "stopped", parts.Link("/job", "job_id", id), err
 }
 
 // maxForm bounds a form in bytes: a thousand ids fit.
@@ -144,7 +145,7 @@ func (s *Server) do(a act) http.HandlerFunc {
 			s.render(w, r, model{Title: "Not done", Page: "problem", Stack: s.Name, Operator: s.Operator, Path: "/"}, err)
 			return
 		}
-		to, _ := url.Parse(s.base + back) // made above
+		to, _ := url.Parse(s.site.Base + back) // made above
 		q := to.Query()
 		q.Set("done", done)
 		to.RawQuery = q.Encode()

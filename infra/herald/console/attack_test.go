@@ -28,7 +28,7 @@ func TestPages_isolateWhateverTheyShow(t *testing.T) {
 			if q, ok := queries[path]; ok {
 				address = web.URL + q
 			}
-			isolated(t, name+" at "+path, body(t, get(t, browser, address)), text, s.base)
+			isolated(t, name+" at "+path, body(t, get(t, browser, address)), text, s.site.Base)
 		}
 		for _, path := range []string{
 			"/endpoints?state=%s&tenant_id=%[1]s&host=%[1]s", "/dead?reason=%s&endpoint_id=%[1]s&status=%[1]s&since=%[1]s",
@@ -42,7 +42,7 @@ func TestPages_isolateWhateverTheyShow(t *testing.T) {
 			if resp.StatusCode == http.StatusInternalServerError || len(resp.Cookies()) > 0 {
 				t.Errorf("%s: %s, %v", path[:min(60, len(path))], resp.Status, resp.Cookies())
 			}
-			isolated(t, path[:min(60, len(path))], body(t, resp), text, s.base)
+			isolated(t, path[:min(60, len(path))], body(t, resp), text, s.site.Base)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 )
 
 // confirmPage is the page of a question: about one name, about ids that were ticked, or about a selection, which it
@@ -20,15 +21,16 @@ func confirmPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 		return nil, fmt.Errorf("no such act: %q", q.Get("act"))
 	}
 	ask := question{Function: act.function(), Typed: act.deletes}
-	ask.Hidden = []field{{"act", q.Get("act")}}
+	ask.Hidden = []parts.Field{{Name: "act", Value: q.Get("act")}}
 	if ids := q[act.id]; len(ids) > 0 {
 		ask.Count = len(ids)
 		var rows []answers.Row
 		for _, id := range ids {
-			ask.Hidden = append(ask.Hidden, field{act.id, id})
+			ask.Hidden = append(ask.Hidden, parts.Field{Name: act.id, Value: id})
 			rows = append(rows, answers.Row{act.id: id})
 		}
-		ask.Lists = []section{{List: listed(url.Values{}, rows, s.idColumn("these", act.id, idPages[act.id]))}}
+		these := s.site.IDColumn("these", act.id, idPages[act.id])
+		ask.Lists = []parts.Section{{List: parts.NewTable(url.Values{}, rows, these)}}
 		return ask.ask(act), nil
 	}
 	if act.fields == nil || q.Get("ticked") != "" { // else everything would be selected

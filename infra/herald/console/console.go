@@ -17,6 +17,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 )
 
 //go:embed pages/*.html
@@ -36,8 +38,8 @@ func New(c Config, l net.Listener) (*Server, error) {
 	}
 	name := "herald-" + strings.ToLower(rand.Text()[:8]) + ".localhost"
 	s := &Server{
-		Config: c, hosts: []string{net.JoinHostPort(name, port), address}, base: "/" + strings.ToLower(rand.Text()),
-		token: rand.Text(),
+		Config: c, hosts: []string{net.JoinHostPort(name, port), address}, token: rand.Text(),
+		site: parts.Site{Base: "/" + strings.ToLower(rand.Text()), Now: c.Now},
 	}
 	s.pages, err = template.New("").Funcs(s.functions()).ParseFS(pages, "pages/*.html")
 	if err != nil {
@@ -58,7 +60,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /find", s.find)
 	files, _ := fs.Sub(static, "static") // it is there: embedded above
 	mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServerFS(files)))
-	return s.guard(http.StripPrefix(s.base, mux))
+	return s.guard(http.StripPrefix(s.site.Base, mux))
 }
 
 // policy forbids everything that is not the page's own.
@@ -79,13 +81,13 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		switch {
 		case !slices.Contains(s.hosts, r.Host):
 			http.Error(w, "the console has another name: open the address that herald console printed", http.StatusForbidden)
-		case !strings.HasPrefix(r.URL.Path, s.base+"/"):
+		case !strings.HasPrefix(r.URL.Path, s.site.Base+"/"):
 			http.Error(w, "open the address that herald console printed", http.StatusForbidden)
-		case r.URL.Path == s.base+"/" && s.matches(r.URL.Query().Get("token")):
+		case r.URL.Path == s.site.Base+"/" && s.matches(r.URL.Query().Get("token")):
 			http.SetCookie(w, &http.Cookie{ //nolint:gosec // loopback speaks no TLS
-				Name: cookie, Value: s.token, Path: s.base + "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+				Name: cookie, Value: s.token, Path: s.site.Base + "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 			})
-			http.Redirect(w, r, s.base+"/", http.StatusSeeOther)
+			http.Redirect(w, r, s.site.Base+"/", http.StatusSeeOther)
 		case !slices.ContainsFunc(r.CookiesNamed(cookie), func(c *http.Cookie) bool { return s.matches(c.Value) }):
 			http.Error(w, "open the address that herald console printed", http.StatusForbidden)
 		case r.Method != http.MethodGet && r.Header.Get("Origin") != "http://"+r.Host:

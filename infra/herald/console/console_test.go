@@ -111,21 +111,21 @@ func TestGuard_letsInOnlyItsOwnPages(t *testing.T) {
 func TestCookie_isForNoOtherPathAndNoOtherStart(t *testing.T) {
 	_, browser, s := open(t, &functions{})
 	_, _, again := open(t, &functions{})
-	get(t, browser, "http://"+s.hosts[1]+s.base+"/?token="+s.token)
+	get(t, browser, "http://"+s.hosts[1]+s.site.Base+"/?token="+s.token)
 	for _, host := range []string{s.hosts[0], s.hosts[1], "localhost", "127.0.0.1:1", again.hosts[0], again.hosts[1]} {
-		for _, path := range []string{"", "/", "/dead", "/static/style.css", again.base + "/", s.base + "x/"} {
+		for _, path := range []string{"", "/", "/dead", "/static/style.css", again.site.Base + "/", s.site.Base + "x/"} {
 			if sent := browser.Jar.Cookies(&url.URL{Scheme: "http", Host: host, Path: path}); len(sent) > 0 {
 				t.Errorf("%s%s gets %v", host, path, sent)
 			}
 		}
 	}
 	for _, host := range s.hosts {
-		if sent := browser.Jar.Cookies(&url.URL{Scheme: "http", Host: host, Path: s.base + "/dead"}); len(sent) != 1 {
+		if sent := browser.Jar.Cookies(&url.URL{Scheme: "http", Host: host, Path: s.site.Base + "/dead"}); len(sent) != 1 {
 			t.Errorf("the console itself gets %v at %s", sent, host)
 		}
 	}
-	if len(s.base) < 20 || s.base == again.base { // 5 bits each: no other server guesses it
-		t.Errorf("paths %s and %s", s.base, again.base)
+	if len(s.site.Base) < 20 || s.site.Base == again.site.Base { // 5 bits each: no other server guesses it
+		t.Errorf("paths %s and %s", s.site.Base, again.site.Base)
 	}
 }
 
@@ -133,13 +133,15 @@ func TestCookie_isForNoOtherPathAndNoOtherStart(t *testing.T) {
 func TestGuard_letsInByTheAddressToo(t *testing.T) {
 	web, browser, s := open(t, &functions{})
 	address := "http://" + web.Listener.Addr().String()
-	for _, path := range []string{"/dead", s.base + "/dead", "/?token=" + s.token, "/", s.base + "?token=" + s.token} {
+	for _, path := range []string{
+		"/dead", s.site.Base + "/dead", "/?token=" + s.token, "/", s.site.Base + "?token=" + s.token,
+	} {
 		if got := get(t, browser, address+path).StatusCode; got != http.StatusForbidden {
 			t.Errorf("%s without the token, or the path: %d", path, got)
 		}
 	}
-	got := get(t, browser, address+s.base+"/?token="+s.token)
-	if got.StatusCode != http.StatusOK || got.Request.URL.Path != s.base+"/" {
+	got := get(t, browser, address+s.site.Base+"/?token="+s.token)
+	if got.StatusCode != http.StatusOK || got.Request.URL.Path != s.site.Base+"/" {
 		t.Errorf("%s at %s", got.Status, got.Request.URL)
 	}
 }
@@ -154,14 +156,14 @@ func TestPages_linkBelowTheirPathOnly(t *testing.T) {
 	for path := range s.views() {
 		resp := get(t, browser, web.URL+std.Or(queries[path], path))
 		for _, link := range linked.FindAllStringSubmatch(body(t, resp), -1) {
-			if seen++; !strings.HasPrefix(link[1], s.base+"/") && link[1] != "#content" {
+			if seen++; !strings.HasPrefix(link[1], s.site.Base+"/") && link[1] != "#content" {
 				t.Errorf("%s links to %s", path, link[1])
 			}
 		}
 	}
 	failed := submit(t, browser, web.URL+"/replay", url.Values{}) // no box is ticked
 	for _, link := range linked.FindAllStringSubmatch(body(t, failed), -1) {
-		if !strings.HasPrefix(link[1], s.base+"/") && link[1] != "#content" {
+		if !strings.HasPrefix(link[1], s.site.Base+"/") && link[1] != "#content" {
 			t.Errorf("a failure links to %s", link[1])
 		}
 	}

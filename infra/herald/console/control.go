@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/herald/next"
 )
 
@@ -14,15 +15,15 @@ type act func(ctx context.Context, s *Server, form url.Values) (done, back strin
 func control(action string) act {
 	return func(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 		f := pick(form, "tenant_id", "endpoint_id")
-		back = link("/endpoint", "tenant_id", f["tenant_id"], "endpoint_id", f["endpoint_id"])
+		back = parts.Link("/endpoint", "tenant_id", f["tenant_id"], "endpoint_id", f["endpoint_id"])
 		asked := action
 		if action == next.ResumeTenant {
 			f, asked = pick(form, "tenant_id"), next.Resume
 		}
 		answer, err := s.Stack.Ask(ctx, "control", asked, f)
 		if action == next.Test {
-			back = link("/delivery", "delivery_id", answer["delivery_id"])
+			back = parts.Link("/delivery", "delivery_id", answer["delivery_id"])
 		}
-		return controls[action].Done, back, err
+		return parts.Controls[action].Done, back, err
 	}
 }

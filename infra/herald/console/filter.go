@@ -80,7 +80,7 @@ func (s *Server) choices(path string, q url.Values, label, name string, values .
 			with.Set(name, v)
 			words = strings.ReplaceAll(v, "_", " ")
 		}
-		all.Values = append(all.Values, choice{words, s.base + path + "?" + with.Encode(), now == v})
+		all.Values = append(all.Values, choice{words, s.site.Base + path + "?" + with.Encode(), now == v})
 	}
 	return all
 }

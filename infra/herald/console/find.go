@@ -8,6 +8,7 @@ import (
 	"regexp"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
@@ -28,7 +29,7 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) {
 	pasted := r.URL.Query().Get("q")
 	for _, k := range idForms {
 		if id := k.form.FindString(pasted); id != "" {
-			http.Redirect(w, r, s.base+link(k.path, k.field, id), http.StatusSeeOther)
+			http.Redirect(w, r, s.site.Link(k.path, k.field, id), http.StatusSeeOther) //nolint:gosec // the console's own path
 			return
 		}
 	}
@@ -38,7 +39,7 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) {
 // searchPage looks for a text that is no id: a tenant's, a description or a host.
 func searchPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	pasted := q.Get("q")
-	found := list{table: &table{}, More: pasted}
+	found := list{Table: &parts.Table{}, More: pasted}
 	if pasted == "" {
 		return found, nil
 	}
@@ -55,7 +56,7 @@ func searchPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 		data, _ := some["data"].([]any)
 		rows = append(rows, data...)
 	}
-	found.table = s.endpointList(url.Values{}, answers.Row{"data": unique(rows)}).or(
+	found.Table = s.site.EndpointList(url.Values{}, answers.Row{"data": unique(rows)}).Or(
 		"No tenant has this id, and no endpoint in trouble has this description or host.")
 	return found, nil
 }

@@ -188,7 +188,7 @@ func open(t *testing.T, f *functions) (*httptest.Server, *http.Client, *Server) 
 	web.Config.Handler = s.Handler()
 	web.Start()
 	t.Cleanup(web.Close)
-	web.URL = "http://" + s.hosts[0] + s.base
+	web.URL = "http://" + s.hosts[0] + s.site.Base
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ func TestPages_askAgainForNothingThatCosts(t *testing.T) {
 		live++
 		f.asked = nil
 		asked := func(r *http.Request) { r.Header.Set("Hx-Request", "true") }
-		get(t, browser, strings.TrimSuffix(web.URL, s.base)+strings.ReplaceAll(again[1], "&amp;", "&"), asked)
+		get(t, browser, strings.TrimSuffix(web.URL, s.site.Base)+strings.ReplaceAll(again[1], "&amp;", "&"), asked)
 		if at := slices.IndexFunc(f.asked, func(a string) bool {
 			return strings.HasPrefix(a, "attempts ") || slices.Contains([]string{"shares", "metrics", "alarms", "acts"}, a)
 		}); at >= 0 || len(f.asked) == 0 {

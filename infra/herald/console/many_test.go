@@ -51,7 +51,7 @@ func TestPages_askBeforeEveryActOnMany(t *testing.T) {
 						fields.Add(in[1], in[2])
 					}
 					f.asked = nil
-					submit(t, browser, strings.TrimSuffix(web.URL, s.base)+form[1], fields)
+					submit(t, browser, strings.TrimSuffix(web.URL, s.site.Base)+form[1], fields)
 					at := slices.IndexFunc(f.asked, func(a string) bool {
 						one := strings.Contains(a, `"delivery_ids":["msg_1"]`)
 						return reaching.MatchString(a) && !strings.Contains(a, `"dry_run":true`) && !one

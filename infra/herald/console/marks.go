@@ -10,6 +10,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
 	"github.com/herald-webhooks/herald/infra/herald/console/chart"
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/herald/stack"
 )
 
@@ -17,7 +18,7 @@ import (
 type marked struct {
 	Form template.HTML
 	Kind chart.Kind
-	At   cell
+	At   parts.Cell
 	Text string
 }
 
@@ -25,7 +26,7 @@ type marked struct {
 func (s *Server) markList(marks []chart.Mark) (all []marked) {
 	for _, m := range slices.Backward(marks) {
 		all = append(all, marked{
-			Form: m.Kind.Icon(), Kind: m.Kind, Text: m.Text, At: s.at(m.When().UTC().Format(time.RFC3339)),
+			Form: m.Kind.Icon(), Kind: m.Kind, Text: m.Text, At: s.site.At(m.When().UTC().Format(time.RFC3339)),
 		})
 	}
 	return all
@@ -62,7 +63,7 @@ func (s *Server) marks(ctx context.Context, since time.Time) (marks []chart.Mark
 		at, err := time.Parse(time.RFC3339, answers.Text(a, "at"))
 		action := answers.Text(a, "action")
 		if err == nil && slices.Contains(changing, action) {
-			text := words(action) + " " + answers.Text(a, "tenant_id")
+			text := parts.Words(action) + " " + answers.Text(a, "tenant_id")
 			marks = append(marks, chart.Mark{At: at, Kind: chart.Act, Text: text})
 		}
 	}
@@ -95,7 +96,7 @@ func (s *Server) ofDeployment(d stack.Deployment) chart.Mark {
 	default:
 	}
 	m.Text = cmp.Or(acted[d.Act], d.Act) + versioned(d) + ": " + string(d.State)
-	took := coarse(cmp.Or(d.Until, s.Now()).Sub(d.From))
+	took := parts.Coarse(cmp.Or(d.Until, s.Now()).Sub(d.From))
 	switch {
 	case d.From.IsZero(), took == "0s": // unknown, or as quick as the emulator
 	case d.Until.IsZero():

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/herald/next"
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
@@ -15,8 +16,8 @@ import (
 // glance is the first page: counts that lead to their lists, and the next steps.
 type glance struct {
 	Tiles []tile
-	Next  []cell
-	Lists []section
+	Next  []parts.Cell
+	Lists []parts.Section
 }
 
 // tile is a count with the address of its list.
@@ -27,7 +28,7 @@ func (s *Server) tile(count float64, label, path, class string) tile {
 	if count == 0 {
 		class = "dim"
 	}
-	return tile{grouped(count), label, s.base + path, class}
+	return tile{parts.Grouped(count), label, s.site.Base + path, class}
 }
 
 func overviewPage(ctx context.Context, s *Server, q url.Values) (any, error) {
@@ -44,20 +45,20 @@ func overviewPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 		return nil, err
 	}
 	causes, _ := sum["causes"].(answers.Row)
-	trouble := s.endpointList(q, troubled).or("No endpoint is in trouble.")
+	trouble := s.site.EndpointList(q, troubled).Or("No endpoint is in trouble.")
 	if troubled["next_cursor"] != nil {
-		trouble.then(s.base + "/endpoints")
+		trouble.Then(s.site.Base + "/endpoints")
 	}
 	g := glance{Tiles: s.tiles(sum), Next: s.suggestions(sum, answers.Rows(causes), answers.Rows(troubled))}
-	g.Lists = append(g.Lists, section{Title: "Endpoints in trouble", List: trouble})
-	if died := s.causeList(q, causes); len(died.Rows) > 0 {
-		g.Lists = append(g.Lists, section{Title: "What deliveries died of", List: died})
+	g.Lists = append(g.Lists, parts.Section{Title: "Endpoints in trouble", List: trouble})
+	if died := s.site.CauseList(q, causes); len(died.Rows) > 0 {
+		g.Lists = append(g.Lists, parts.Section{Title: "What deliveries died of", List: died})
 	}
 	if slow := s.slowList(q, sum); len(slow.Rows) > 0 {
-		g.Lists = append(g.Lists, section{Title: "Slow tenants", List: slow,
+		g.Lists = append(g.Lists, parts.Section{Title: "Slow tenants", List: slow,
 			Note: "Their receivers take long, so their deliveries go through a lane of their own. This ends by itself."})
 	}
-	g.Lists = append(g.Lists, section{Title: "Queues", List: queueList(q, sum)})
+	g.Lists = append(g.Lists, parts.Section{Title: "Queues", List: queueList(q, sum)})
 	return g, nil
 }
 
@@ -80,7 +81,7 @@ const mostReplays = 5
 
 // suggestions lead on, as the tool's do: to the replays that are sent at once, to rejected events, and to the worst
 // endpoint.
-func (s *Server) suggestions(sum answers.Row, causes, troubled []answers.Row) (links []cell) {
+func (s *Server) suggestions(sum answers.Row, causes, troubled []answers.Row) (links []parts.Cell) {
 	var ids []string
 	letters := 0
 	seen := map[string]bool{}
@@ -97,17 +98,18 @@ func (s *Server) suggestions(sum answers.Row, causes, troubled []answers.Row) (l
 	}
 	if len(ids) > 0 {
 		q := url.Values{"act": {"replay"}, "endpoint_id": ids}
-		links = append(links, cell{Link: s.base + "/confirm?" + q.Encode(), Text: "Replay " +
+		links = append(links, parts.Cell{Link: s.site.Base + "/confirm?" + q.Encode(), Text: "Replay " +
 			next.Number(letters, "dead letter", "dead letters") + " of " +
 			next.Number(len(ids), "endpoint that takes", "endpoints that take") + " deliveries again…"})
 	}
 	if n := int(answers.Number(sum, "queues.EventsDeadLetterQueue.visible")); n > 0 {
-		links = append(links, cell{Link: s.base + "/rejected",
+		links = append(links, parts.Cell{Link: s.site.Base + "/rejected",
 			Text: "Look at " + next.Number(n, "rejected event", "rejected events")})
 	}
 	if worst := worst(troubled); worst != nil {
-		links = append(links, cell{Link: s.endpointLink(worst),
-			Text: fmt.Sprintf("See %s of %s: it is %s", nameOf(worst), text(worst, "tenant_id"), text(worst, "state"))})
+		links = append(links, parts.Cell{Link: s.site.EndpointLink(worst),
+			Text: fmt.Sprintf("See %s of %s: it is %s",
+				parts.NameOf(worst), parts.Text(worst, "tenant_id"), parts.Text(worst, "state"))})
 	}
 	return links
 }
@@ -122,9 +124,10 @@ func worst(troubled []answers.Row) (found answers.Row) {
 	return found
 }
 
-func (s *Server) slowList(q url.Values, sum answers.Row) *table {
+func (s *Server) slowList(q url.Values, sum answers.Row) *parts.Table {
 	named, _ := answers.At(sum, "endpoints.slow").([]any)
-	return listed(q, answers.Rows(answers.Row{"data": named}), s.tenantColumn(), s.moment("slow until, at least", "until"))
+	return parts.NewTable(q, answers.Rows(answers.Row{"data": named}), s.site.TenantColumn(),
+		s.site.Moment("slow until, at least", "until"))
 }
 
 // queueOrder is along a delivery's way.
@@ -132,7 +135,7 @@ var queueOrder = []string{
 	"EventsQueue", "EventsDeadLetterQueue", "DeliveryQueue", "RetryQueue", "SlowQueue", "DeadLetterQueue",
 }
 
-func queueList(q url.Values, sum answers.Row) *table {
+func queueList(q url.Values, sum answers.Row) *parts.Table {
 	var rows []answers.Row
 	for _, name := range queueOrder {
 		if depth, ok := answers.At(sum, "queues."+name).(answers.Row); ok {
@@ -143,8 +146,8 @@ func queueList(q url.Values, sum answers.Row) *table {
 		return answers.Number(r, "of.visible")+answers.Number(r, "of.in_flight")+answers.Number(r, "of.delayed") > 0
 	})
 	if empty {
-		return listed(q, nil).or("All queues are empty.")
+		return parts.NewTable(q, nil).Or("All queues are empty.")
 	}
-	return listed(q, rows, plain("queue", "queue", "", ""), amount("visible", "of.visible"),
-		amount("in flight", "of.in_flight"), amount("delayed", "of.delayed"))
+	return parts.NewTable(q, rows, parts.Plain("queue", "queue", "", ""), parts.Amount("visible", "of.visible"),
+		parts.Amount("in flight", "of.in_flight"), parts.Amount("delayed", "of.delayed"))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/herald/exit"
 )
 
@@ -28,22 +29,16 @@ type model struct {
 
 // thing is the content of a page about one thing. Raw is the answer as it came, folded at the end.
 type thing struct {
-	Head     *head
-	Timeline *timeline
-	Lists    []section
+	Head     *parts.Head
+	Timeline *parts.Timeline
+	Lists    []parts.Section
 	Raw      any
 	More     any // of one kind of page
 }
 
-// section is a list with its title, within a page.
-type section struct {
-	Title, Note string
-	List        *table
-}
-
 // list is the content of a page that is a list: its filter stands above it.
 type list struct {
-	*table
+	*parts.Table
 
 	Note string
 	More any // of one kind of page
@@ -103,5 +98,5 @@ func (s *Server) nextPage(path string, query url.Values, found answers.Row) stri
 	q := maps.Clone(query)
 	q.Del("done")
 	q.Set("cursor", cursor)
-	return s.base + path + "?" + q.Encode()
+	return s.site.Base + path + "?" + q.Encode()
 }

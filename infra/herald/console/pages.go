@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/herald/stack"
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
@@ -21,7 +22,7 @@ func endpointsPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	if len(pick(q, "tenant_id", "state", "host", "description")) > 0 {
 		empty = "No endpoint is like that. Tenants create endpoints by the management API."
 	}
-	return list{table: s.endpointList(q, found).or(empty).then(s.nextPage("/endpoints", q, found))}, nil
+	return list{Table: s.site.EndpointList(q, found).Or(empty).Then(s.nextPage("/endpoints", q, found))}, nil
 }
 
 // endpointPage shows an endpoint with its deliveries. Where the address has no tenant, since an id was pasted, a
@@ -44,28 +45,28 @@ func endpointPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	shown, err := s.Stack.Ask(ctx, "inspect", "endpoint", f)
 	var refused *client.Refusal
 	if errors.As(err, &refused) && refused.Field == "tenant_id" && f["tenant_id"] == nil {
-		return thing{Head: &head{Kind: "Endpoint", Name: "Of which tenant?", ID: answers.Text(f, "endpoint_id"),
+		return thing{Head: &parts.Head{Kind: "Endpoint", Name: "Of which tenant?", ID: answers.Text(f, "endpoint_id"),
 			Advice: []string{"It is in no trouble, and nothing of it waits or died: its tenant leads to it."}}, More: f}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	known := url.Values{"endpoint_id": {"known"}, "tenant_id": {"known"}}
-	all := link("/deliveries", "endpoint_id", shown["endpoint_id"], "tenant_id", shown["tenant_id"])
-	letters := link("/dead", "endpoint_id", shown["endpoint_id"], "tenant_id", shown["tenant_id"])
-	waiting := s.deliveryList(known, open).or("Every delivery was acknowledged, or has its dead letter below.")
-	died := s.letterList(known, dead).or("None. A delivery dies when its schedule, or its life of 7 days, ends.")
+	all := parts.Link("/deliveries", "endpoint_id", shown["endpoint_id"], "tenant_id", shown["tenant_id"])
+	letters := parts.Link("/dead", "endpoint_id", shown["endpoint_id"], "tenant_id", shown["tenant_id"])
+	waiting := s.site.DeliveryList(known, open).Or("Every delivery was acknowledged, or has its dead letter below.")
+	died := s.site.LetterList(known, dead).Or("None. A delivery dies when its schedule, or its life of 7 days, ends.")
 	died.Tick = ""
 	if open["next_cursor"] != nil {
-		waiting.then(s.base + all)
+		waiting.Then(s.site.Base + all)
 	}
 	if dead["next_cursor"] != nil {
-		died.then(s.base + letters)
+		died.Then(s.site.Base + letters)
 	}
 	return thing{
-		Head:     s.endpointHead(shown, slices.ContainsFunc(answers.Rows(dead), isDead)),
-		Timeline: s.ofEndpoint(shown), Raw: shown,
-		Lists: []section{{Title: "Not acknowledged", List: waiting}, {Title: "Dead letters", List: died}},
+		Head:     s.site.EndpointHead(shown, slices.ContainsFunc(answers.Rows(dead), isDead)),
+		Timeline: s.site.EndpointTimeline(shown), Raw: shown,
+		Lists: []parts.Section{{Title: "Not acknowledged", List: waiting}, {Title: "Dead letters", List: died}},
 	}, nil
 }
 
@@ -80,37 +81,34 @@ func deliveriesPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		t := s.deliveryList(q, found).or("No delivery is like that, or all of them are acknowledged.")
-		return list{table: t.then(s.nextPage("/deliveries", q, found)), Note: answers.Text(found, "note")}, nil
+		t := s.site.DeliveryList(q, found).Or("No delivery is like that, or all of them are acknowledged.")
+		return list{Table: t.Then(s.nextPage("/deliveries", q, found)), Note: answers.Text(found, "note")}, nil
 	}
 	troubled, err := s.Stack.Ask(ctx, "inspect", "endpoints", pick(q, "tenant_id"))
 	if err != nil {
 		return nil, err
 	}
 	rows := answers.Rows(troubled)
-	t := s.endpointList(q, troubled).or("No endpoint is in trouble: every delivery is sent as it comes.")
+	t := s.site.EndpointList(q, troubled).Or("No endpoint is in trouble: every delivery is sent as it comes.")
 	for n, r := range rows {
-		t.Rows[n].Cells[0].Link = s.base + link("/deliveries", "endpoint_id", r["endpoint_id"], "tenant_id", r["tenant_id"])
+		t.Rows[n].Cells[0].Link = s.site.Link("/deliveries", "endpoint_id", r["endpoint_id"], "tenant_id", r["tenant_id"])
 	}
-	return list{table: t, Note: "Choose an endpoint to see its deliveries that are not acknowledged, " +
+	return list{Table: t, Note: "Choose an endpoint to see its deliveries that are not acknowledged, " +
 		"or paste the wh-id that its receiver saw into the search above."}, nil
 }
-
-// eachAttempt is the field of an address that asks for a delivery's attempts, from the log.
-const eachAttempt = "attempts"
 
 // deliveryPage has nothing of a test that was just sent: there is no record of it before it has ended.
 func deliveryPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	d, err := s.Stack.Ask(ctx, "inspect", "delivery", pick(q, "delivery_id"))
 	switch {
 	case errors.Is(err, client.ErrNotFound) && strings.HasPrefix(q.Get("delivery_id"), "test_"):
-		return thing{Head: &head{Kind: "Delivery", Name: "A test", ID: q.Get("delivery_id"), State: "under way",
+		return thing{Head: &parts.Head{Kind: "Delivery", Name: "A test", ID: q.Get("delivery_id"), State: "under way",
 			Advice: []string{"It has not ended yet, or its record has expired."}}}, nil
 	case errors.Is(err, client.ErrNotFound) && q.Get("delivery_id") != "":
-		return thing{Head: &head{Kind: "Delivery", Name: "No record of this delivery", ID: q.Get("delivery_id"),
+		return thing{Head: &parts.Head{Kind: "Delivery", Name: "No record of this delivery", ID: q.Get("delivery_id"),
 			Advice: []string{"No delivery has this id, or its record has expired: records are kept for 30 days after their " +
 				"last change, and the stack may keep fewer of acknowledged ones. A dead letter is kept for longer."},
-			Links: []cell{s.letterLink(q.Get("delivery_id"))}}}, nil
+			Links: []parts.Cell{s.site.LetterLink(q.Get("delivery_id"))}}}, nil
 	case err != nil:
 		return nil, err
 	}
@@ -118,10 +116,10 @@ func deliveryPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := thing{Head: s.deliveryHead(d, e), Timeline: s.ofDelivery(d, e), Raw: d}
+	t := thing{Head: s.site.DeliveryHead(d, e), Timeline: s.site.DeliveryTimeline(d, e), Raw: d}
 	if s.LogCosts && q.Get(eachAttempt) == "" {
-		again := link("/delivery", "delivery_id", d["delivery_id"], eachAttempt, "1")
-		t.Head.Links = append(t.Head.Links, cell{Text: "Each attempt, from the log", Link: s.base + again,
+		again := parts.Link("/delivery", "delivery_id", d["delivery_id"], eachAttempt, "1")
+		t.Head.Links = append(t.Head.Links, parts.Cell{Text: "Each attempt, from the log", Link: s.site.Base + again,
 			Title: "costs by the bytes that are searched"})
 		return t, nil
 	}
@@ -152,9 +150,9 @@ func deadLettersPage(ctx context.Context, s *Server, q url.Values) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	t := s.letterList(q, found).or("No dead letter is like that. A delivery dies when its schedule of ten attempts, or " +
-		"its life of 7 days, ends; its letter is kept here, sealed, for 90 days.")
-	return list{table: t.then(s.nextPage("/dead", q, found))}, nil
+	t := s.site.LetterList(q, found).Or("No dead letter is like that. A delivery dies when its schedule of ten " +
+		"attempts, or its life of 7 days, ends; its letter is kept here, sealed, for 90 days.")
+	return list{Table: t.Then(s.nextPage("/dead", q, found))}, nil
 }
 
 func letterPage(ctx context.Context, s *Server, q url.Values) (any, error) {
@@ -163,7 +161,7 @@ func letterPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 		return nil, err
 	}
 	e, err := s.endpointOf(ctx, l)
-	return thing{Head: s.letterHead(l, e), Timeline: s.ofLetter(l), Raw: l, More: l["body"]}, err
+	return thing{Head: s.site.LetterHead(l, e), Timeline: s.site.LetterTimeline(l), Raw: l, More: l["body"]}, err
 }
 
 func jobsPage(ctx context.Context, s *Server, q url.Values) (any, error) {
@@ -171,9 +169,9 @@ func jobsPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := s.jobList(q, found).or("No job is like that. A replay, a purge or a publish of a whole selection is a job; " +
-		"it is kept for 90 days.")
-	return list{table: t.then(s.nextPage("/jobs", q, found))}, nil
+	t := s.site.JobList(q, found).Or("No job is like that. A replay, a purge or a publish of a whole selection is a " +
+		"job; it is kept for 90 days.")
+	return list{Table: t.Then(s.nextPage("/jobs", q, found))}, nil
 }
 
 // outcomeParts bounds the requests for a job's outcome on its page: each is about up to 2,000 deliveries.
@@ -184,22 +182,22 @@ func jobPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := thing{Head: s.jobHead(j.Job), Timeline: s.ofJob(j.Job), Raw: j.Job, More: j}
+	t := thing{Head: s.site.JobHead(j.Job), Timeline: s.site.JobTimeline(j.Job), Raw: j.Job, More: j}
 	if len(answers.Rows(j.Failures)) > 0 {
 		path := "/letter"
-		if text(j.Job, "act") == "publish" {
+		if parts.Text(j.Job, "act") == "publish" {
 			path = ""
 		}
-		id := column{title: "id", class: "id", cell: func(r answers.Row) cell {
-			c := cell{Text: text(r, "id"), Title: text(r, "id"), Class: "id"}
+		id := parts.Column{Title: "id", Class: "id", Cell: func(r answers.Row) parts.Cell {
+			c := parts.Cell{Text: parts.Text(r, "id"), Title: parts.Text(r, "id"), Class: "id"}
 			if path != "" {
-				c.Link = s.base + link(path, "delivery_id", r["id"])
+				c.Link = s.site.Link(path, "delivery_id", r["id"])
 			}
 			return c
 		}}
-		result, reason := plain("result", "result", "", ""), plain("reason", "reason", "", "")
-		failed := listed(q, answers.Rows(j.Failures), id, result, reason)
-		t.Lists = []section{{Title: "What it did not do", List: failed.then(s.nextPage("/job", q, j.Failures))}}
+		result, reason := parts.Plain("result", "result", "", ""), parts.Plain("reason", "reason", "", "")
+		failed := parts.NewTable(q, answers.Rows(j.Failures), id, result, reason)
+		t.Lists = []parts.Section{{Title: "What it did not do", List: failed.Then(s.nextPage("/job", q, j.Failures))}}
 	}
 	return t, nil
 }

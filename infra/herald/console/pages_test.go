@@ -165,7 +165,7 @@ func TestOverview_linksEveryCountToItsListAndSaysWhatToDo(t *testing.T) {
 		"/confirm?act=replay&amp;endpoint_id=webhook_2\"", "1,234,567")
 	tiles, _, _ := strings.Cut(page, "</ul>")
 	for _, tile := range strings.Split(tiles, "<li>")[1:] {
-		if !strings.HasPrefix(tile, `<a href="`+s.base+"/") {
+		if !strings.HasPrefix(tile, `<a href="`+s.site.Base+"/") {
 			t.Errorf("a tile leads nowhere: %s", tile)
 		}
 	}

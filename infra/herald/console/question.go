@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/herald/next"
 	"github.com/herald-webhooks/herald/infra/herald/stack"
 )
@@ -16,9 +17,9 @@ type question struct {
 	Count    int    // that can be done
 	More     bool   // there was no time to count all
 	Typed    bool   // the count has to be typed: this cannot be undone
-	Lists    []section
+	Lists    []parts.Section
 	Warnings []string
-	Hidden   []field
+	Hidden   []parts.Field
 	Function string
 }
 

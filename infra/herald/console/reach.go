@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/herald/next"
 	"github.com/herald-webhooks/herald/infra/herald/stack"
 )
@@ -18,13 +19,10 @@ type namedAct struct {
 	do     act
 }
 
-// resumeJob is the name of an act. Its button is on the page of a job that was stopped.
-const resumeJob = "resume_job"
-
 var namedActs = map[string]namedAct{
 	next.Release:      {[]string{"tenant_id", "endpoint_id"}, askRelease, control(next.Release)},
 	next.ResumeTenant: {[]string{"tenant_id"}, askTenant, control(next.ResumeTenant)},
-	resumeJob:         {[]string{"job_id"}, askJob, goOn},
+	parts.ResumeJob:   {[]string{"job_id"}, askJob, goOn},
 }
 
 // asked is the question about a named act, with the fields of its form.
@@ -34,9 +32,9 @@ func (n namedAct) asked(ctx context.Context, s *Server, q url.Values) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	ask.Hidden = []field{{"act", q.Get("act")}}
+	ask.Hidden = []parts.Field{{Name: "act", Value: q.Get("act")}}
 	for _, f := range n.fields {
-		ask.Hidden = append(ask.Hidden, field{f, answers.Text(named, f)})
+		ask.Hidden = append(ask.Hidden, parts.Field{Name: f, Value: answers.Text(named, f)})
 	}
 	return ask, nil
 }
@@ -49,10 +47,10 @@ func askRelease(ctx context.Context, s *Server, named answers.Row) (question, er
 	q := question{Function: "control", Count: int(answers.Number(e, "waiting.count"))}
 	q.More = answers.At(e, "waiting.more") == true
 	q.Asks = fmt.Sprintf("Send %s for %s of %s at once?",
-		q.number("delivery that waits", "deliveries that wait"), nameOf(e), text(e, "tenant_id"))
+		q.number("delivery that waits", "deliveries that wait"), parts.NameOf(e), parts.Text(e, "tenant_id"))
 	q.Label = "Send " + q.number("", "")
 	q.Warnings = []string{"Each uses one of its ten attempts: make sure that the receiver works. " +
-		"The endpoint is " + text(e, "health.state") + "."}
+		"The endpoint is " + parts.Text(e, "health.state") + "."}
 	return q, nil
 }
 
@@ -63,12 +61,13 @@ func askTenant(ctx context.Context, s *Server, named answers.Row) (question, err
 	}
 	n := len(answers.Rows(found))
 	q := question{Function: "control", Count: max(1, n), More: found["next_cursor"] != nil, Label: "Resume the tenant"}
-	q.Asks = "Resume the tenant " + text(named, "tenant_id") + "?"
+	q.Asks = "Resume the tenant " + parts.Text(named, "tenant_id") + "?"
 	if n > 0 {
 		q.Warnings = []string{"What waits is sent to " + q.number("endpoint", "endpoints") +
 			", unless one is paused itself."}
 	}
-	q.Lists = []section{{Title: "Its endpoints", List: s.endpointList(url.Values{"tenant_id": {"known"}}, found)}}
+	known := url.Values{"tenant_id": {"known"}}
+	q.Lists = []parts.Section{{Title: "Its endpoints", List: s.site.EndpointList(known, found)}}
 	return q, nil
 }
 
@@ -90,13 +89,14 @@ func askJob(ctx context.Context, s *Server, named answers.Row) (question, error)
 	if q.Count == 0 {
 		q.Count, q.More = max(1, int(answers.Number(j, "selected"))), true
 	}
-	if text(j, "act") == "purge" {
+	if parts.Text(j, "act") == "purge" {
 		q.Function, q.Typed = stack.Deleting, true
 	}
-	does := doing[text(j, "act")]
+	does := doing[parts.Text(j, "act")]
 	q.Asks = fmt.Sprintf(does[0], q.number(does[1], does[2])) + "?"
 	q.Label = fmt.Sprintf(does[0], q.number("", ""))
-	q.Warnings = []string{"The job was stopped by " + text(j, "stopped_by") + ". It selects " + ofJob(j) + "."}
+	q.Warnings = []string{"The job was stopped by " + parts.Text(j, "stopped_by") +
+		". It selects " + parts.SelectionOf(j) + "."}
 	return q, nil
 }
 
@@ -108,5 +108,5 @@ func goOn(ctx context.Context, s *Server, form url.Values) (done, back string, e
 	} else {
 		_, err = s.Stack.Ask(ctx, "replay", "resume_job", named)
 	}
-	return "the job goes on", link("/job", "job_id", named["job_id"]), err
+	return "the job goes on", parts.Link("/job", "job_id", named["job_id"]), err
 }

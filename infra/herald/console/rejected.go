@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/herald/next"
 	"github.com/herald-webhooks/herald/infra/herald/stack"
 	"github.com/herald-webhooks/herald/infra/internal/client"
@@ -30,8 +31,8 @@ func rejectedPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	found, err := s.Stack.Ask(ctx, "inspect", "rejected_events", f)
 	var refused *client.Refusal
 	if errors.As(err, &refused) && refused.Code == codePublishing {
-		return list{table: listed(q, nil).or("A job publishes rejected events, and nothing else may look at them until it " +
-			"is done: see the running jobs.")}, nil
+		return list{Table: parts.NewTable(q, nil).Or("A job publishes rejected events, and nothing else may look at them " +
+			"until it is done: see the running jobs.")}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -48,18 +49,19 @@ func rejectedPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 			shown.Invalid = append(shown.Invalid, answers.Text(r, "message_id"))
 		}
 	}
-	body := column{title: "body", class: "body", cell: func(r answers.Row) cell {
+	body := parts.Column{Title: "body", Class: "body", Cell: func(r answers.Row) parts.Cell {
 		text, there := r["body"].(string)
 		if !there {
 			text = "The answer had no room for it: herald rejected show " + answers.Text(r, "message_id")
 		}
 		size := int(answers.Number(r, "bytes"))
-		return cell{Text: next.Number(size, "byte", "bytes"), Pre: pretty(text)}
+		return parts.Cell{Text: next.Number(size, "byte", "bytes"), Pre: parts.Pretty(text)}
 	}}
-	t := listed(q, rows, s.idColumn("message", "message_id", ""), plain("tenant", "tenant", "name", "tenant_id"),
-		plain("type", "type", "name", ""), plain("reason", "reason", "wide", ""), stateColumn("valid", "valid", ""),
-		s.moment("sent", "sent_at"), body)
-	t.ticked(rows, "message_id", "message_id", "Choose")
-	return list{table: t.or("No event waits here. An event comes here when it breaks a rule of publishing, " +
+	t := parts.NewTable(q, rows, s.site.IDColumn("message", "message_id", ""),
+		parts.Plain("tenant", "tenant", "name", "tenant_id"), parts.Plain("type", "type", "name", ""),
+		parts.Plain("reason", "reason", "wide", ""), parts.StateColumn("valid", "valid", ""),
+		s.site.Moment("sent", "sent_at"), body)
+	t.Ticked(rows, "message_id", "message_id", "Choose")
+	return list{Table: t.Or("No event waits here. An event comes here when it breaks a rule of publishing, " +
 		"or when fanout failed to process it."), Note: answers.Text(found, "note"), More: shown}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/herald/stack"
 )
 
@@ -33,8 +34,8 @@ type Config struct {
 // Server is a console on one address.
 type Server struct {
 	Config
-	hosts   []string // the page's own names, with its port; the first is the one that is printed
-	base    string   // of all paths: no other program knows it
+	site    parts.Site // its base is known to no other program
+	hosts   []string   // the page's own names, with its port; the first is the one that is printed
 	token   string
 	pages   *template.Template
 	denials sync.Map // by function, of the last question about it
@@ -70,4 +71,4 @@ type Log interface {
 }
 
 // URL is the address that lets a browser in.
-func (s *Server) URL() string { return "http://" + s.hosts[0] + s.base + "/?token=" + s.token }
+func (s *Server) URL() string { return "http://" + s.hosts[0] + s.site.Base + "/?token=" + s.token }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 )
 
 // sharesPage has the tenants' parts of the last hour's attempts and of their time.
@@ -22,15 +23,15 @@ func sharesPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 			all[name] = answers.Number(all, name) + answers.Number(r, name)
 		}
 	}
-	part := func(title, name string) column {
-		return column{title: title, class: "n", cell: func(r answers.Row) cell {
-			return cell{Text: fmt.Sprintf("%.1f %%", 100*answers.Number(r, name)/max(answers.Number(all, name), 1))}
+	part := func(title, name string) parts.Column {
+		return parts.Column{Title: title, Class: "n", Cell: func(r answers.Row) parts.Cell {
+			return parts.Cell{Text: fmt.Sprintf("%.1f %%", 100*answers.Number(r, name)/max(answers.Number(all, name), 1))}
 		}}
 	}
-	seconds := column{title: "seconds", class: "n", cell: func(r answers.Row) cell {
-		return cell{Text: fmt.Sprintf("%.1f", answers.Number(r, "total")/1000)}
+	seconds := parts.Column{Title: "seconds", Class: "n", Cell: func(r answers.Row) parts.Cell {
+		return parts.Cell{Text: fmt.Sprintf("%.1f", answers.Number(r, "total")/1000)}
 	}}
-	t := listed(q, rows, s.tenantColumn(), amount("attempts", "attempts"), part("share of attempts", "attempts"), seconds,
-		part("share of time", "total"))
-	return list{table: t.or("No attempt in the last hour.")}, nil
+	t := parts.NewTable(q, rows, s.site.TenantColumn(), parts.Amount("attempts", "attempts"),
+		part("share of attempts", "attempts"), seconds, part("share of time", "total"))
+	return list{Table: t.Or("No attempt in the last hour.")}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/herald/next"
 )
 
@@ -47,7 +48,7 @@ func (s *Server) survey(ctx context.Context, q url.Values, act manyAct) (survey,
 			return v, err
 		}
 		f["until"] = would["until"] // the next one counts up to the same time
-		would["of"], would["endpoint_id"] = selected(f), f["endpoint_id"]
+		would["of"], would["endpoint_id"] = parts.InWords(f), f["endpoint_id"]
 		v.rows = append(v.rows, would)
 	}
 	return v, nil
@@ -74,24 +75,24 @@ func (v survey) question(ctx context.Context, ask question) (any, error) {
 		ask.Warnings = append(ask.Warnings, fmt.Sprintf("Up to %d of them will wait: their endpoints are down or stopped. "+
 			"They are sent with the others that wait once the endpoints are back.", n))
 	}
-	ask.Lists = append(ask.Lists, section{List: counts(v.rows)})
-	if list := v.s.causeList(url.Values{}, answers.Row{"data": asAny(causes)}); len(list.Rows) > 0 {
-		ask.Lists = append(ask.Lists, section{Title: "By endpoint and reason", List: list})
+	ask.Lists = append(ask.Lists, parts.Section{List: counts(v.rows)})
+	if list := v.s.site.CauseList(url.Values{}, answers.Row{"data": asAny(causes)}); len(list.Rows) > 0 {
+		ask.Lists = append(ask.Lists, parts.Section{Title: "By endpoint and reason", List: list})
 	}
 	ask.Hidden = append(ask.Hidden, v.hidden()...)
 	return ask.ask(v.act), nil
 }
 
 // hidden are the fields of the form that does it: the same selection, without later ones.
-func (v survey) hidden() []field {
-	all := []field{{"token", rand.Text()}}
+func (v survey) hidden() []parts.Field {
+	all := []parts.Field{{Name: "token", Value: rand.Text()}}
 	for _, name := range v.act.fields {
 		if text := answers.Text(v.fields, name); text != "" && name != "endpoint_id" {
-			all = append(all, field{name, text})
+			all = append(all, parts.Field{Name: name, Value: text})
 		}
 	}
 	for _, id := range v.ids {
-		all = append(all, field{"endpoint_id", id})
+		all = append(all, parts.Field{Name: "endpoint_id", Value: id})
 	}
 	return all
 }
@@ -111,7 +112,7 @@ func (v survey) causes(ctx context.Context) (of []answers.Row, err error) {
 	for _, cause := range answers.Rows(found) {
 		at := slices.IndexFunc(v.rows, func(r answers.Row) bool { return r["endpoint_id"] == cause["endpoint_id"] })
 		if at >= 0 {
-			v.rows[at]["of"] = nameOf(cause) + " of " + text(cause, "tenant_id") + narrowed(known)
+			v.rows[at]["of"] = parts.NameOf(cause) + " of " + parts.Text(cause, "tenant_id") + parts.Narrowed(known)
 		}
 		if at >= 0 || len(v.ids) == 0 {
 			of = append(of, cause)
@@ -149,10 +150,10 @@ func asAny(rows []answers.Row) []any {
 }
 
 // counts are a row for each selection: how many, how many can be done, and why the others cannot.
-func counts(rows []answers.Row) *table {
-	refused := column{title: "cannot", class: "wide", cell: func(r answers.Row) cell {
-		return cell{Text: answers.Reasons(r["refused"]), Class: "warn"}
+func counts(rows []answers.Row) *parts.Table {
+	refused := parts.Column{Title: "cannot", Class: "wide", Cell: func(r answers.Row) parts.Cell {
+		return parts.Cell{Text: answers.Reasons(r["refused"]), Class: "warn"}
 	}}
-	return listed(url.Values{}, rows, plain("selection", "of", "wide", ""), amount("selected", "selected"),
-		amount("can be done", "ready"), refused)
+	return parts.NewTable(url.Values{}, rows, parts.Plain("selection", "of", "wide", ""),
+		parts.Amount("selected", "selected"), parts.Amount("can be done", "ready"), refused)
 }

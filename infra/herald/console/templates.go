@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/herald/stack"
 )
 
 // functions are for the pages.
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
-		"include": s.include, "at": answers.At, "text": text, "pretty": pretty, "plain": answers.Plain,
-		"base": func() string { return s.base }, "where": func() string { return s.Place },
-		"link": func(path string, pairs ...any) string { return s.base + link(path, pairs...) },
+		"include": s.include, "at": answers.At, "text": parts.Text, "pretty": parts.Pretty, "plain": answers.Plain,
+		"base": func() string { return s.site.Base }, "where": func() string { return s.Place },
+		"link": func(path string, pairs ...any) string { return s.site.Link(path, pairs...) },
 		"query": func(path string, q url.Values, pairs ...string) string {
 			with := maps.Clone(q)
 			for _, name := range []string{"cursor", "done"} {
@@ -24,14 +25,14 @@ func (s *Server) functions() template.FuncMap {
 			for n := 0; n+1 < len(pairs); n += 2 {
 				with.Set(pairs[n], pairs[n+1])
 			}
-			return s.base + path + "?" + with.Encode()
+			return s.site.Base + path + "?" + with.Encode()
 		},
 		"reasons": answers.Reasons, "workedOff": stack.WorkedOff, "off": s.off, "denial": s.denial, "short": short,
 		"pagesOfNav": func() []place { return places },
 		"list":       func(items ...string) []string { return items },
 		"choices":    s.choices, "extra": s.extra, "anchor": anchor, "kinds": kinds,
 		"discard": func(ids []string) string {
-			return s.base + "/confirm?" + url.Values{"act": {"discard"}, "message_id": ids}.Encode()
+			return s.site.Base + "/confirm?" + url.Values{"act": {"discard"}, "message_id": ids}.Encode()
 		},
 	}
 }

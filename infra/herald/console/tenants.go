@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 )
 
 // keysPage lists a tenant's keys, and otherwise tenants to choose from.
@@ -14,19 +15,19 @@ func keysPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	f := pick(q, "tenant_id", "cursor")
 	if f["tenant_id"] == nil {
 		tenants, err := s.tenants(ctx, "/keys")
-		return list{table: tenants, Note: "Choose a tenant."}, err
+		return list{Table: tenants, Note: "Choose a tenant."}, err
 	}
 	found, err := s.Stack.Ask(ctx, "apikeys", "list", f)
 	if err != nil {
 		return nil, err
 	}
-	t := s.keyList(q, found).or("The tenant has no keys. They are issued on the command line.")
-	return list{table: t.then(s.nextPage("/keys", q, found))}, nil
+	t := s.site.KeyList(q, found).Or("The tenant has no keys. They are issued on the command line.")
+	return list{Table: t.Then(s.nextPage("/keys", q, found))}, nil
 }
 
 // tenants are those that are known without a list of all, which no index has: of endpoints in trouble, of causes of
 // death, and of operators' acts of the last week.
-func (s *Server) tenants(ctx context.Context, path string) (*table, error) {
+func (s *Server) tenants(ctx context.Context, path string) (*parts.Table, error) {
 	troubled, err := s.Stack.Ask(ctx, "inspect", "endpoints", answers.Row{"limit": 100})
 	if err != nil {
 		return nil, err
@@ -60,9 +61,9 @@ func (s *Server) tenants(ctx context.Context, path string) (*table, error) {
 		rows = append(rows, answers.Row{"tenant_id": id, "why": told})
 	}
 	slices.SortFunc(rows, func(a, b answers.Row) int { return compareText(a, b, "tenant_id") })
-	t := listed(url.Values{}, rows, s.tenantColumn(), plain("why it is here", "why", "wide", ""))
+	t := parts.NewTable(url.Values{}, rows, s.site.TenantColumn(), parts.Plain("why it is here", "why", "wide", ""))
 	for n, r := range rows {
-		t.Rows[n].Cells[0].Link = s.base + link(path, "tenant_id", r["tenant_id"])
+		t.Rows[n].Cells[0].Link = s.site.Link(path, "tenant_id", r["tenant_id"])
 	}
-	return t.or("No tenant is in trouble, and none was acted for this week: name one above."), nil
+	return t.Or("No tenant is in trouble, and none was acted for this week: name one above."), nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/herald/console/chart"
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/herald/stack"
 	"github.com/herald-webhooks/herald/infra/internal/plot"
 )
@@ -83,15 +84,15 @@ func trafficPage(ctx context.Context, s *Server, query url.Values) (any, error) 
 	d.Notes = notes
 	percent := scaled(counted[2], 100)
 	charts := []chart.Chart{
-		{Title: "Attempts", Unit: "in " + coarse(window.Step), Window: window, Least: 1, Lines: []plot.Line{
+		{Title: "Attempts", Unit: "in " + parts.Coarse(window.Step), Window: window, Least: 1, Lines: []plot.Line{
 			{Label: "all", Values: counted[0]}, {Label: "first", Values: counted[1]},
 		}},
 		{Title: "First attempts that succeeded", Unit: "%", Window: window, Least: 100, Lines: []plot.Line{
 			{Label: "share", Values: percent},
 		}},
-		{Title: "From the event to the first attempt", Unit: "s, each " + coarse(wide.Step), Window: wide, Least: .1,
+		{Title: "From the event to the first attempt", Unit: "s, each " + parts.Coarse(wide.Step), Window: wide, Least: .1,
 			Lines: []plot.Line{{Label: "p50", Values: ranked[0]}, {Label: "p99", Values: ranked[1]}}},
-		{Title: "Duration of attempts", Unit: "ms, each " + coarse(wide.Step), Window: wide, Least: 1,
+		{Title: "Duration of attempts", Unit: "ms, each " + parts.Coarse(wide.Step), Window: wide, Least: 1,
 			Lines: []plot.Line{{Label: "p50", Values: ranked[2]}, {Label: "p99", Values: ranked[3]}}},
 	}
 	measured := false

@@ -7,11 +7,12 @@ import (
 	"slices"
 
 	"github.com/herald-webhooks/herald/infra/herald/answers"
+	"github.com/herald-webhooks/herald/infra/herald/console/parts"
 )
 
 // spanned is a list of a span of time.
 type spanned struct {
-	*table
+	*parts.Table
 
 	Span string
 	More bool // later rows are missing
@@ -29,7 +30,7 @@ func actsPage(ctx context.Context, s *Server, query url.Values) (any, error) {
 	}
 	rows := together(lines)
 	slices.Reverse(rows)
-	t := s.actList(query, rows).or("No operator changed anything in the last " + name + ".")
+	t := s.site.ActList(query, rows).Or("No operator changed anything in the last " + name + ".")
 	return spanned{t, name, more}, nil
 }
 

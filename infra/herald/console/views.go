@@ -49,7 +49,7 @@ func (s *Server) show(v view) http.HandlerFunc {
 		now, q := s.Now().UTC().Format(time.RFC3339), r.URL.Query()
 		m := model{
 			Title: v.title, Page: v.page, Nav: v.nav, Live: v.live && !s.costs(q), Stack: s.Name, Operator: s.Operator,
-			Query: q, Path: again(r.URL), Done: q.Get("done"), Acts: v.acts, AsOf: s.at(now).Title,
+			Query: q, Path: again(r.URL), Done: q.Get("done"), Acts: v.acts, AsOf: s.site.At(now).Title,
 		}
 		s.learn(r.Context(), v.acts)
 		var err error
@@ -57,10 +57,6 @@ func (s *Server) show(v view) http.HandlerFunc {
 		s.render(w, r, m, err)
 	}
 }
-
-// costs reports whether the page of an address makes a query of the log that is paid for. Every five seconds, one of
-// thirty days' log would cost more than the stack.
-func (s *Server) costs(q url.Values) bool { return s.LogCosts && q.Get(eachAttempt) != "" }
 
 // again is the address of a page for its refresh. The result of an act is told once: it may not hold any more.
 func again(u *url.URL) string {

@@ -1,5 +1,5 @@
-// Package chart draws curves over time, with marks of what happened, as SVG. It writes every text escaped, and has no
-// colours of its own: it uses those of the page's style sheet.
+// Package chart draws curves over time, with marks of events, as SVG. It writes every text escaped, and takes its
+// colours from the style sheet of the page.
 package chart
 
 import (

@@ -1,8 +1,7 @@
-package console
+package parts
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 	"time"
@@ -12,35 +11,35 @@ import (
 
 // entry is a moment of a timeline.
 type entry struct {
-	At     cell
+	At     Cell
 	Text   string
 	Detail string
 	Class  string
 	order  time.Time
 }
 
-// timeline is a list of moments, the oldest first. Those to come, or without a time, are at its end.
-type timeline struct {
-	s       *Server
+// Timeline is a list of moments, the oldest first. Those to come, or without a time, are at its end.
+type Timeline struct {
+	site    Site
 	Entries []entry
 }
 
 // add adds a moment that has a time.
-func (t *timeline) add(at any, class, text, detail string) {
+func (t *Timeline) add(at any, class, text, detail string) {
 	when, err := time.Parse(time.RFC3339, answers.Plain(at))
 	if err != nil {
 		return
 	}
-	t.Entries = append(t.Entries, entry{At: t.s.at(at), Text: text, Detail: detail, Class: class, order: when})
+	t.Entries = append(t.Entries, entry{At: t.site.At(at), Text: text, Detail: detail, Class: class, order: when})
 }
 
-// wait adds the end of a wait, which has no time.
-func (t *timeline) wait(text, detail string) {
+// Wait adds the end of a wait, which has no time.
+func (t *Timeline) Wait(text, detail string) {
 	t.Entries = append(t.Entries, entry{Text: text, Detail: detail, Class: "next"})
 }
 
 // sorted is the timeline in the order of time.
-func (t *timeline) sorted() *timeline {
+func (t *Timeline) sorted() *Timeline {
 	slices.SortStableFunc(t.Entries, func(a, b entry) int {
 		if a.order.IsZero() || b.order.IsZero() {
 			return cmp.Compare(boolean(a.order.IsZero()), boolean(b.order.IsZero()))
@@ -57,19 +56,19 @@ func boolean(b bool) int {
 	return 0
 }
 
-// ofDelivery tells a delivery's life, as far as its record has it. e is its endpoint, nil where it is not known.
-func (s *Server) ofDelivery(d, e answers.Row) *timeline {
-	t := &timeline{s: s}
+// DeliveryTimeline tells a delivery's life, as far as its record has it. e is its endpoint, nil where it is not known.
+func (s Site) DeliveryTimeline(d, e answers.Row) *Timeline {
+	t := &Timeline{site: s}
 	t.add(d["occurred_at"], "", "Event occurred", "as its publisher says")
-	t.add(d["created_at"], "", "Event accepted, delivery made", text(d, "event_type")+" "+text(d, "event_id"))
+	t.add(d["created_at"], "", "Event accepted, delivery made", Text(d, "event_type")+" "+Text(d, "event_id"))
 	if n := answers.Number(d, "replay"); n > 0 {
-		t.add(d["created_at"], "", "Sent again by operators since", grouped(n)+" times; its dead letter has the deaths")
+		t.add(d["created_at"], "", "Sent again by operators since", Grouped(n)+" times; its dead letter has the deaths")
 	}
 	last := answered(d, "reason")
 	if ms := answers.Number(d, "duration_ms"); ms > 0 {
-		last += ", " + grouped(ms) + " ms"
+		last += ", " + Grouped(ms) + " ms"
 	}
-	attempts := grouped(answers.Number(d, "attempts"))
+	attempts := Grouped(answers.Number(d, "attempts"))
 	switch state := answers.Text(d, "state"); state {
 	case "acknowledged":
 		t.add(d["updated_at"], "good", "Acknowledged", "at attempt "+attempts+": "+last)
@@ -77,7 +76,7 @@ func (s *Server) ofDelivery(d, e answers.Row) *timeline {
 		t.add(d["updated_at"], "bad", "Died", "after "+attempts+" attempts, the last: "+last)
 	case "retrying":
 		t.add(d["updated_at"], "warn", "Attempt "+attempts+" failed", last)
-		t.add(d["next_attempt_at"], "next", "Next attempt", "attempt "+grouped(answers.Number(d, "attempts")+1))
+		t.add(d["next_attempt_at"], "next", "Next attempt", "attempt "+Grouped(answers.Number(d, "attempts")+1))
 	case "waiting":
 		t.add(d["updated_at"], "warn", "Waits since then", "after "+attempts+" attempts: "+last)
 		t.waits(d, e)
@@ -87,67 +86,50 @@ func (s *Server) ofDelivery(d, e answers.Row) *timeline {
 	return t.sorted()
 }
 
-// longestLife bounds the time of a delivery's attempts: its schedule, and its life in Backlog, each begun again by a
-// replay.
-const longestLife = 30 * 24 * time.Hour
-
-// addAttempts adds a delivery's attempts from the log, in place of the last one alone.
-func (s *Server) addAttempts(ctx context.Context, t *timeline, d answers.Row) {
-	made, err := time.Parse(time.RFC3339, answers.Text(d, "created_at"))
-	if err != nil {
-		return
-	}
-	until := made.Add(longestLife)
-	if changed, err := time.Parse(time.RFC3339, answers.Text(d, "updated_at")); err == nil {
-		until = changed.Add(time.Minute)
-	}
-	lines, err := s.Log.Attempts(ctx, answers.Text(d, "delivery_id"), made.Add(-time.Second), until)
-	if err != nil {
-		t.wait("The attempts cannot be shown", err.Error())
-		return
-	}
+// AddAttempts adds a delivery's attempts, as lines of the log have them.
+func (t *Timeline) AddAttempts(lines []answers.Row) {
 	for _, l := range lines {
 		outcome := answers.Text(l, "outcome")
 		class := map[string]string{"acknowledged": "good", "retry": "warn", "dead": "bad"}[outcome]
-		said := strings.TrimPrefix(text(l, "status")+" "+text(l, "reason"), "0 ") + ", " +
-			grouped(answers.Number(l, "ms")) + " ms"
+		said := strings.TrimPrefix(Text(l, "status")+" "+Text(l, "reason"), "0 ") + ", " +
+			Grouped(answers.Number(l, "ms")) + " ms"
 		if wait := answers.Number(l, "next_attempt_s"); wait > 0 {
-			said += "; the next in " + coarse(time.Duration(wait*float64(time.Second)).Round(time.Second))
+			said += "; the next in " + Coarse(time.Duration(wait*float64(time.Second)).Round(time.Second))
 		}
 		said = strings.NewReplacer("– ", "", " –", "").Replace(said)
-		t.add(l["timestamp"], class, "Attempt "+text(l, "attempt"), said)
+		t.add(l["timestamp"], class, "Attempt "+Text(l, "attempt"), said)
 	}
 	t.sorted()
 }
 
 // waits names the end of a delivery's wait.
-func (t *timeline) waits(d, e answers.Row) {
+func (t *Timeline) waits(d, e answers.Row) {
 	if d["next_attempt_at"] != nil {
 		t.add(d["next_attempt_at"], "next", "Next attempt", "by its schedule")
 		return
 	}
 	name := "its endpoint"
 	if e != nil {
-		name = nameOf(e)
+		name = NameOf(e)
 	}
 	switch reason := answers.Text(d, "reason"); {
 	case reason == "rate_limited":
-		t.wait("Waits for its rate", name+" gets so many a second only")
+		t.Wait("Waits for its rate", name+" gets so many a second only")
 	case answers.At(e, "health.next_probe_at") != nil:
-		t.wait("Waits for "+name, "sent after the next probe that succeeds")
+		t.Wait("Waits for "+name, "sent after the next probe that succeeds")
 		t.add(answers.At(e, "health.next_probe_at"), "next", "Next probe of the endpoint", "one delivery, perhaps another")
 	case strings.HasSuffix(reason, "paused"):
-		t.wait("Waits for "+name, "until an operator resumes it")
+		t.Wait("Waits for "+name, "until an operator resumes it")
 	default:
-		t.wait("Waits for "+name, reason)
+		t.Wait("Waits for "+name, reason)
 	}
 }
 
-// ofEndpoint tells the endpoint's recent life.
-func (s *Server) ofEndpoint(e answers.Row) *timeline {
-	t, health := &timeline{s: s}, e["health"]
+// EndpointTimeline tells the endpoint's recent life.
+func (s Site) EndpointTimeline(e answers.Row) *Timeline {
+	t, health := &Timeline{site: s}, e["health"]
 	t.add(e["created_at"], "", "Created by its owner", "")
-	if text(e, "updated_at") != text(e, "created_at") {
+	if Text(e, "updated_at") != Text(e, "created_at") {
 		t.add(e["updated_at"], "", "Changed by its owner", "")
 	}
 	t.add(e["secret_rotated_at"], "", "Secret rotated", "")
@@ -156,7 +138,7 @@ func (s *Server) ofEndpoint(e answers.Row) *timeline {
 	t.add(answers.At(health, "outage_since"), "bad", "Outage began", "the first failure")
 	t.add(answers.At(health, "last_failure_at"), "bad", "Last failure", answered(health, "last_reason"))
 	t.add(answers.At(health, "last_probe_at"), "", "Last probe", "")
-	if state := text(health, "state"); state != "healthy" {
+	if state := Text(health, "state"); state != "healthy" {
 		t.add(answers.At(health, "since"), colour(state), "Is "+state+" since then", "")
 	}
 	t.add(answers.At(health, "next_probe_at"), "next", "Next probe", "")
@@ -165,43 +147,43 @@ func (s *Server) ofEndpoint(e answers.Row) *timeline {
 	return t.sorted()
 }
 
-// ofLetter tells the deaths of a dead letter.
-func (s *Server) ofLetter(l answers.Row) *timeline {
-	t := &timeline{s: s}
+// LetterTimeline tells the deaths of a dead letter.
+func (s Site) LetterTimeline(l answers.Row) *Timeline {
+	t := &Timeline{site: s}
 	t.add(l["occurred_at"], "", "Event occurred", "as its publisher says")
-	t.add(l["created_at"], "", "Event accepted, delivery made", text(l, "event_type")+" "+text(l, "event_id"))
+	t.add(l["created_at"], "", "Event accepted, delivery made", Text(l, "event_type")+" "+Text(l, "event_id"))
 	deaths, _ := l["history"].([]any)
 	for _, death := range deaths {
-		said := "after " + grouped(answers.Number(death, "attempts")) + " attempts, the last: " +
+		said := "after " + Grouped(answers.Number(death, "attempts")) + " attempts, the last: " +
 			answered(death, "reason")
 		if n := answers.Number(death, "replay"); n > 0 {
-			said += "; after replay " + grouped(n)
+			said += "; after replay " + Grouped(n)
 		}
-		if detail := text(death, "detail"); detail != "–" {
+		if detail := Text(death, "detail"); detail != "–" {
 			said += "; " + detail
 		}
 		t.add(answers.At(death, "died_at"), "bad", "Died", said)
 	}
-	switch text(l, "status") {
+	switch Text(l, "status") {
 	case "replayed":
-		t.wait("Replayed", "its delivery has the rest")
+		t.Wait("Replayed", "its delivery has the rest")
 	case "replaying":
-		t.wait("Being replayed", "after two minutes, it can be replayed again")
+		t.Wait("Being replayed", "after two minutes, it can be replayed again")
 	}
 	return t.sorted()
 }
 
-// ofJob tells a job's life.
-func (s *Server) ofJob(j answers.Row) *timeline {
-	t := &timeline{s: s}
-	t.add(j["started_at"], "", "Started by "+text(j, "operator"), grouped(answers.Number(j, "selected"))+" selected")
-	switch state := text(j, "state"); state {
+// JobTimeline tells a job's life.
+func (s Site) JobTimeline(j answers.Row) *Timeline {
+	t := &Timeline{site: s}
+	t.add(j["started_at"], "", "Started by "+Text(j, "operator"), Grouped(answers.Number(j, "selected"))+" selected")
+	switch state := Text(j, "state"); state {
 	case "running":
-		t.wait("Working", grouped(answers.Number(j, "left"))+" left, at most 50 a second")
+		t.Wait("Working", Grouped(answers.Number(j, "left"))+" left, at most 50 a second")
 	case "stopped":
-		t.add(j["updated_at"], "warn", "Stopped by "+text(j, "stopped_by"), "")
+		t.add(j["updated_at"], "warn", "Stopped by "+Text(j, "stopped_by"), "")
 	default:
-		t.add(j["updated_at"], "good", "Done", grouped(answers.Number(j, "done"))+" done")
+		t.add(j["updated_at"], "good", "Done", Grouped(answers.Number(j, "done"))+" done")
 	}
 	return t.sorted()
 }

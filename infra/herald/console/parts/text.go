@@ -1,4 +1,4 @@
-package console
+package parts
 
 import (
 	"fmt"
@@ -10,10 +10,11 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/answers"
 )
 
-func text(v any, path string) string { return answers.Plain(answers.At(v, path)) }
+// Text is the value at a path of an answer, as people read it.
+func Text(v any, path string) string { return answers.Plain(answers.At(v, path)) }
 
-// link is a path with a query of names and values; empty values are left out.
-func link(path string, pairs ...any) string {
+// Link is a path with a query of names and values; empty values are left out.
+func Link(path string, pairs ...any) string {
 	q := url.Values{}
 	for n := 0; n+1 < len(pairs); n += 2 {
 		if v := pairs[n+1]; v != nil && v != "" && v != "–" {
@@ -23,11 +24,11 @@ func link(path string, pairs ...any) string {
 	return path + "?" + q.Encode()
 }
 
-// words makes a field's name readable.
-func words(name string) string { return strings.NewReplacer("_", " ", ".", ": ").Replace(name) }
+// Words makes a field's name readable.
+func Words(name string) string { return strings.NewReplacer("_", " ", ".", ": ").Replace(name) }
 
-// pretty indents JSON, and leaves everything else as it is.
-func pretty(v any) string {
+// Pretty indents JSON, and leaves everything else as it is.
+func Pretty(v any) string {
 	written, ok := v.(string)
 	if !ok {
 		written = answers.Compact(v)
