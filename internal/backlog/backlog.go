@@ -70,6 +70,10 @@ func New(m delivery.Message, move delivery.Move, storedAt time.Time, put string)
 // earlier item would remove what was put since.
 func (i Item) Replaces(was Item) bool { return i.StoredAt.After(was.StoredAt) }
 
+// SamePut reports whether i and stored are from one put. Only then an item, read as i, is deleted or put back: a later
+// put may carry a delivery that is nowhere else.
+func (i Item) SamePut(stored Item) bool { return i.StoredAt.Equal(stored.StoredAt) }
+
 // Waiting is the item as decisions need it.
 func (i Item) Waiting(s retry.Schedule) circuit.Waiting {
 	return circuit.Waiting{

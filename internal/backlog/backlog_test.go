@@ -1,6 +1,7 @@
 package backlog
 
 import (
+	"os"
 	"sort"
 	"strings"
 	"testing"
@@ -55,6 +56,35 @@ func TestItem_Replaces_onlyAnEarlierPut(t *testing.T) {
 	}
 	if diff := cmp.Diff([]bool{false, false, false, true, true}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// The table of infra/docs/design.md, "Flow", is the rules'.
+func TestItem_storedRulesAreTheTableOfTheDesign(t *testing.T) {
+	read := Item{StoredAt: at}
+	table := "| call | none is stored | one of an earlier put | one of the same put | one of a later put |\n" +
+		"|---|---|---|---|---|\n"
+	for _, row := range []struct {
+		call string
+		rule func(i, stored Item) bool
+	}{
+		{"put", Item.Replaces},
+		{"deletion, or putting back for the schedule", Item.SamePut},
+	} {
+		table += "| " + row.call + " |"
+		for _, stored := range []Item{
+			{}, {StoredAt: at.Add(-time.Millisecond)}, read, {StoredAt: at.Add(time.Millisecond)},
+		} {
+			table += map[bool]string{true: " yes |", false: " no |"}[row.rule(read, stored)]
+		}
+		table += "\n"
+	}
+	doc, err := os.ReadFile("../../infra/docs/design.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(doc), table) {
+		t.Errorf("infra/docs/design.md lacks the table\n%s", table)
 	}
 }
 

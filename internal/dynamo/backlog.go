@@ -41,13 +41,12 @@ const (
 var ErrPutAgain = errors.New("put again")
 
 // DynamoDB may carry a call out after its caller has given up, and the SDK may have made it twice. Only conditions keep
-// a late call from an item that was put since.
+// a late call from an item that was put since. Package storetest compares them with their rules.
 const (
-	// putLater is backlog.Item.Replaces as a condition. Package storetest compares the rule and the condition. Times are
-	// stored as text that sorts.
+	// putLater is backlog.Item.Replaces as a condition. Times are stored as text that sorts.
 	putLater = "attribute_not_exists(stored_at) OR stored_at < :at"
 
-	// putAsRead is the condition that an item was not put again since it was read.
+	// putAsRead is backlog.Item.SamePut as a condition.
 	putAsRead = "stored_at = :read"
 )
 

@@ -97,7 +97,7 @@ func (b *Backlog) Delete(i backlog.Item, now time.Time) error {
 	switch {
 	case !found:
 		return nil
-	case !was.StoredAt.Equal(i.StoredAt):
+	case !i.SamePut(was):
 		return dynamo.ErrPutAgain
 	}
 	delete(b.Items, k)
@@ -112,7 +112,7 @@ func (b *Backlog) Delete(i backlog.Item, now time.Time) error {
 // PutBack gives an item as it was read its due time and makes it wait for it, if it is there.
 func (b *Backlog) PutBack(item backlog.Item, now time.Time) (found bool) {
 	i, found := b.Items[item.Key]
-	if !found || !i.StoredAt.Equal(item.StoredAt) {
+	if !found || !item.SamePut(i) {
 		return false
 	}
 	i.DueAt, i.Held = item.DueAt, false

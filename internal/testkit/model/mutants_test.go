@@ -387,7 +387,7 @@ var backlogMutants = map[string]mutant{
 	"a put replaces the item that the rule says, and no other":           likeBacklog(backlogLike{forces: true}),
 	"exactly the named items are deleted, and what is gone is no error":  likeBacklog(backlogLike{drops: true}),
 	"an item that was put again since it was read stays":                 likeBacklog(backlogLike{careless: true}),
-	"an item that was put again since it was read is not put back":       likeBacklog(backlogLike{careless: true}),
+	"an item is put back and deleted as the rule says, and no other":     likeBacklog(backlogLike{careless: true}),
 	"an item is put back for its schedule, and none is made":             likeBacklog(backlogLike{makes: true}),
 	"what is due is listed in order, by pages":                           likeBacklog(backlogLike{unsorted: true}),
 	"items of a later release are named and left alone":                  likeBacklog(backlogLike{hides: true}),

@@ -191,15 +191,33 @@ var backlogPromises = []Promise{
 		again(t, b, func() error { return errors.Join(b.Backlog.Delete(t.Context(), []backlog.Item{since})...) })
 		wantWaiting(t, b, "put back and deleted", 10, nil)
 	}},
-	{"an item that was put again since it was read is not put back", func(t testing.TB, b Backend) {
-		read := putWaiting(t, b, 2)
-		since := read[1]
-		since.StoredAt, since.Message.Attempts = since.StoredAt.Add(time.Millisecond), since.Message.Attempts+1
-		put(t, b, since)
-		if found, err := b.Backlog.PutBack(t.Context(), read[1].PutBack()); err != nil || found {
-			t.Errorf("as it was read: %v, %v", found, err)
+	{"an item is put back and deleted as the rule says, and no other", func(t testing.TB, b Backend) {
+		var stored, read, left []backlog.Item
+		for n, d := range []time.Duration{-time.Minute, -time.Millisecond, 0, time.Millisecond, time.Minute} {
+			i := Waiting(n)
+			stored = append(stored, i)
+			i.StoredAt = i.StoredAt.Add(d)
+			read = append(read, i)
 		}
-		wantWaiting(t, b, "as it was read", 10, []backlog.Item{read[0], since})
+		put(t, b, stored...)
+		for n, i := range read {
+			found, err := b.Backlog.PutBack(t.Context(), i.PutBack())
+			if err != nil || found != i.SamePut(stored[n]) {
+				t.Errorf("number %d is put back: %v, %v", n, found, err)
+			}
+			if i.SamePut(stored[n]) {
+				stored[n] = stored[n].PutBack()
+			} else {
+				left = append(left, stored[n])
+			}
+		}
+		wantWaiting(t, b, "put back", 10, stored)
+		for n, err := range b.Backlog.Delete(t.Context(), slices.Clone(read)) {
+			if errors.Is(err, dynamo.ErrPutAgain) == read[n].SamePut(stored[n]) {
+				t.Errorf("number %d is deleted: %v", n, err)
+			}
+		}
+		wantWaiting(t, b, "deleted", 10, left)
 	}},
 	{"an item is put back for its schedule, and none is made", func(t testing.TB, b Backend) {
 		items := putWaiting(t, b, 2)
