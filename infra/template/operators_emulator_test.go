@@ -116,10 +116,11 @@ func (s *stage) seed() {
 		err = circuits.Hold(s.t.Context(), dynamo.EndpointKey{TenantID: tenants[id], EndpointID: id}, s.now, s.now)
 		s.must(err)
 		s.wait(s.message(id), s.now.Add(time.Hour), true)
-		last := s.message(id)
-		last.Attempts, last.Life.DueAt = 9, s.now.Add(time.Hour)
-		s.wait(last, s.now, id == "webhook_off")
-		s.wait(last, s.now.Add(time.Hour), true)
+		due, later := s.message(id), s.message(id)
+		due.Attempts, due.Life.DueAt = 9, s.now.Add(time.Hour)
+		later.Attempts, later.Life.DueAt = 9, s.now.Add(time.Hour)
+		s.wait(due, s.now, id == "webhook_off")
+		s.wait(later, s.now.Add(time.Hour), true)
 	}
 }
 
