@@ -56,8 +56,8 @@ func compileEnum(s *scope, value any, at string) error {
 func isScalar(v any) bool { return kind(v) != "array" && kind(v) != "object" }
 
 // compileOneOfValues looks a value up, at the same cost however many are allowed. Where all allowed values are scalars,
-// an array and an object are refused unread: only the bytes of a text or of a number cost more. A byte of a number is
-// read, and its canonical text is at most four times as long: 1e1; for 1.
+// an array and an object are refused unread: only the bytes of a text or of a number cost more. A number is read, and
+// its canonical text has at most two bytes for each byte of the number, and three: 1e1; for 1.
 func compileOneOfValues(s *scope, values []any, at string) error {
 	allowed, scalars := map[string]bool{}, true
 	for _, v := range values {
@@ -69,7 +69,7 @@ func compileOneOfValues(s *scope, values []any, at string) error {
 		allowed[text] = true
 		scalars = scalars && isScalar(v)
 	}
-	b := once(at, costLookup+costValue+costNumber).and(always(at, 5*costByte))
+	b := once(at, costLookup+costValue+costNumber+3*costByte).and(always(at, 3*costByte))
 	if !scalars {
 		b = always(at, costLookup+costCanonical)
 	}
