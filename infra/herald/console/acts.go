@@ -132,8 +132,8 @@ func stopJob(ctx context.Context, s *Server, form url.Values) (done, back string
 // maxForm bounds a form in bytes: a thousand ids fit.
 const maxForm = 1 << 18
 
-// do carries out an act and leads back to a page.
-func (s *Server) do(a act) http.HandlerFunc {
+// perform carries out an act and leads back to a page.
+func (s *Server) perform(a act) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		if err := r.ParseForm(); err != nil {

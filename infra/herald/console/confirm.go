@@ -40,5 +40,5 @@ func confirmPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.question(ctx, ask)
+	return v.complete(ctx, ask)
 }

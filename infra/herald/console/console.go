@@ -22,10 +22,10 @@ import (
 )
 
 //go:embed pages/*.html
-var pages embed.FS
+var pageFiles embed.FS
 
 //go:embed static
-var static embed.FS
+var staticFiles embed.FS
 
 // New returns the console of a listener on loopback. The name and the path of its address are new with each start. The
 // cookie is bound to both, since browsers send a cookie to all ports of a name, and so to other servers on this
@@ -41,7 +41,7 @@ func New(c Config, l net.Listener) (*Server, error) {
 		Config: c, hosts: []string{net.JoinHostPort(name, port), address}, token: rand.Text(),
 		site: parts.Site{Base: "/" + strings.ToLower(rand.Text()), Now: c.Now},
 	}
-	s.pages, err = template.New("").Funcs(s.functions()).ParseFS(pages, "pages/*.html")
+	s.pages, err = template.New("").Funcs(s.functions()).ParseFS(pageFiles, "pages/*.html")
 	if err != nil {
 		return nil, fmt.Errorf("reading the pages: %w", err)
 	}
@@ -55,10 +55,10 @@ func (s *Server) Handler() http.Handler {
 		mux.HandleFunc("GET "+path, s.show(v))
 	}
 	for path, act := range s.acts() {
-		mux.HandleFunc("POST "+path, s.do(act))
+		mux.HandleFunc("POST "+path, s.perform(act))
 	}
 	mux.HandleFunc("GET /find", s.find)
-	files, _ := fs.Sub(static, "static") // it is there: embedded above
+	files, _ := fs.Sub(staticFiles, "static") // it is there: embedded above
 	mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServerFS(files)))
 	return s.guard(http.StripPrefix(s.site.Base, mux))
 }

@@ -76,9 +76,6 @@ func (s *Server) tiles(sum answers.Row) []tile {
 	}
 }
 
-// mostReplays bounds the endpoints with replays that one question is about.
-const mostReplays = 5
-
 // suggestions lead on, as the tool's do: to the replays that are sent at once, to rejected events, and to the worst
 // endpoint.
 func (s *Server) suggestions(sum answers.Row, causes, troubled []answers.Row) (links []parts.Cell) {
@@ -148,6 +145,6 @@ func queueList(q url.Values, sum answers.Row) *parts.Table {
 	if empty {
 		return parts.NewTable(q, nil).Or("All queues are empty.")
 	}
-	return parts.NewTable(q, rows, parts.Plain("queue", "queue", "", ""), parts.Amount("visible", "of.visible"),
+	return parts.NewTable(q, rows, parts.TextColumn("queue", "queue", "", ""), parts.Amount("visible", "of.visible"),
 		parts.Amount("in flight", "of.in_flight"), parts.Amount("delayed", "of.delayed"))
 }

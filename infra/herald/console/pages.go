@@ -195,7 +195,7 @@ func jobPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 			}
 			return c
 		}}
-		result, reason := parts.Plain("result", "result", "", ""), parts.Plain("reason", "reason", "", "")
+		result, reason := parts.TextColumn("result", "result", "", ""), parts.TextColumn("reason", "reason", "", "")
 		failed := parts.NewTable(q, answers.Rows(j.Failures), id, result, reason)
 		t.Lists = []parts.Section{{Title: "What it did not do", List: failed.Then(s.nextPage("/job", q, j.Failures))}}
 	}

@@ -33,6 +33,9 @@ type manyAct struct {
 	deletes bool   // for good
 }
 
+// mostReplays bounds the endpoints with replays that one question is about.
+const mostReplays = 5
+
 // manyActs are the acts that are asked about first.
 var manyActs = map[string]manyAct{
 	"replay": {"Replay %s", "dead letter", filterFields, "delivery_id", "deliveries", false},

@@ -58,8 +58,8 @@ func rejectedPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 		return parts.Cell{Text: next.Number(size, "byte", "bytes"), Pre: parts.Pretty(text)}
 	}}
 	t := parts.NewTable(q, rows, s.site.IDColumn("message", "message_id", ""),
-		parts.Plain("tenant", "tenant", "name", "tenant_id"), parts.Plain("type", "type", "name", ""),
-		parts.Plain("reason", "reason", "wide", ""), parts.StateColumn("valid", "valid", ""),
+		parts.TextColumn("tenant", "tenant", "name", "tenant_id"), parts.TextColumn("type", "type", "name", ""),
+		parts.TextColumn("reason", "reason", "wide", ""), parts.StateColumn("valid", "valid", ""),
 		s.site.Moment("sent", "sent_at"), body)
 	t.Ticked(rows, "message_id", "message_id", "Choose")
 	return list{Table: t.Or("No event waits here. An event comes here when it breaks a rule of publishing, " +

@@ -54,8 +54,8 @@ func (s *Server) survey(ctx context.Context, q url.Values, act manyAct) (survey,
 	return v, nil
 }
 
-// question completes the question about the selection.
-func (v survey) question(ctx context.Context, ask question) (any, error) {
+// complete fills in the question about the selection.
+func (v survey) complete(ctx context.Context, ask question) (any, error) {
 	for _, r := range v.rows {
 		ask.Count += int(answers.Number(r, "ready"))
 		if r["complete"] == false {
@@ -75,7 +75,7 @@ func (v survey) question(ctx context.Context, ask question) (any, error) {
 		ask.Warnings = append(ask.Warnings, fmt.Sprintf("Up to %d of them will wait: their endpoints are down or stopped. "+
 			"They are sent with the others that wait once the endpoints are back.", n))
 	}
-	ask.Lists = append(ask.Lists, parts.Section{List: counts(v.rows)})
+	ask.Lists = append(ask.Lists, parts.Section{List: selectionTable(v.rows)})
 	if list := v.s.site.CauseList(url.Values{}, answers.Row{"data": asAny(causes)}); len(list.Rows) > 0 {
 		ask.Lists = append(ask.Lists, parts.Section{Title: "By endpoint and reason", List: list})
 	}
@@ -149,11 +149,11 @@ func asAny(rows []answers.Row) []any {
 	return all
 }
 
-// counts are a row for each selection: how many, how many can be done, and why the others cannot.
-func counts(rows []answers.Row) *parts.Table {
+// selectionTable has a row for each selection: how many, how many can be done, and why the others cannot.
+func selectionTable(rows []answers.Row) *parts.Table {
 	refused := parts.Column{Title: "cannot", Class: "wide", Cell: func(r answers.Row) parts.Cell {
 		return parts.Cell{Text: answers.Reasons(r["refused"]), Class: "warn"}
 	}}
-	return parts.NewTable(url.Values{}, rows, parts.Plain("selection", "of", "wide", ""),
+	return parts.NewTable(url.Values{}, rows, parts.TextColumn("selection", "of", "wide", ""),
 		parts.Amount("selected", "selected"), parts.Amount("can be done", "ready"), refused)
 }

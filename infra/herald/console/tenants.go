@@ -61,7 +61,7 @@ func (s *Server) tenants(ctx context.Context, path string) (*parts.Table, error)
 		rows = append(rows, answers.Row{"tenant_id": id, "why": told})
 	}
 	slices.SortFunc(rows, func(a, b answers.Row) int { return compareText(a, b, "tenant_id") })
-	t := parts.NewTable(url.Values{}, rows, s.site.TenantColumn(), parts.Plain("why it is here", "why", "wide", ""))
+	t := parts.NewTable(url.Values{}, rows, s.site.TenantColumn(), parts.TextColumn("why it is here", "why", "wide", ""))
 	for n, r := range rows {
 		t.Rows[n].Cells[0].Link = s.site.Link(path, "tenant_id", r["tenant_id"])
 	}

@@ -80,7 +80,7 @@ func TestActs_areOneRowForEachRequest_theLatestFirst(t *testing.T) {
 }
 
 func TestHtmx_isTheReleaseThatItsNameSays(t *testing.T) {
-	script, err := static.ReadFile("static/htmx.min.js")
+	script, err := staticFiles.ReadFile("static/htmx.min.js")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func (s *Server) show(v view) http.HandlerFunc {
 		now, q := s.Now().UTC().Format(time.RFC3339), r.URL.Query()
 		m := model{
 			Title: v.title, Page: v.page, Nav: v.nav, Live: v.live && !s.costs(q), Stack: s.Name, Operator: s.Operator,
-			Query: q, Path: again(r.URL), Done: q.Get("done"), Acts: v.acts, AsOf: s.site.At(now).Title,
+			Query: q, Path: refreshPath(r.URL), Done: q.Get("done"), Acts: v.acts, AsOf: s.site.At(now).Title,
 		}
 		s.learn(r.Context(), v.acts)
 		var err error
@@ -58,8 +58,8 @@ func (s *Server) show(v view) http.HandlerFunc {
 	}
 }
 
-// again is the address of a page for its refresh. The result of an act is told once: it may not hold any more.
-func again(u *url.URL) string {
+// refreshPath is the address of a page for its refresh. The result of an act is told once: it may not hold any more.
+func refreshPath(u *url.URL) string {
 	q := u.Query()
 	q.Del("done")
 	if len(q) == 0 {

@@ -14,7 +14,7 @@ func (s Site) EndpointList(q url.Values, list answers.Row) *Table {
 		s.Moment("outage since", "outage_since"), answerColumn("last answer", "last_reason"),
 		Column{Title: "ten minutes", Cell: func(r answers.Row) Cell { return Cell{Text: share(r["recent"])} }},
 		Amount("waiting", "waiting.count"), s.Moment("kept until", "waiting.kept_until"),
-		s.Moment("next probe", "next_probe_at"), Plain("paused by", "paused_by", "wide", ""))
+		s.Moment("next probe", "next_probe_at"), TextColumn("paused by", "paused_by", "wide", ""))
 }
 
 // CauseList are the causes of death, each of which leads to its letters.
@@ -31,7 +31,7 @@ func (s Site) CauseList(q url.Values, list answers.Row) *Table {
 // DeliveryList are deliveries as a list has them.
 func (s Site) DeliveryList(q url.Values, list answers.Row) *Table {
 	return NewTable(q, answers.Rows(list), s.IDColumn("delivery", "delivery_id", "/delivery"), s.TenantColumn(),
-		Plain("event", "event_type", "name", ""), Column{Title: "state", Class: "state", Cell: func(r answers.Row) Cell {
+		TextColumn("event", "event_type", "name", ""), Column{Title: "state", Class: "state", Cell: func(r answers.Row) Cell {
 			return Cell{Text: stateOf(r), Class: colour(stateOf(r))}
 		}}, Amount("attempts", "attempts"),
 		answerColumn("last answer or reason", "reason"), s.Moment("next attempt", "next_attempt_at"),
@@ -42,19 +42,19 @@ func (s Site) DeliveryList(q url.Values, list answers.Row) *Table {
 func (s Site) LetterList(q url.Values, list answers.Row) *Table {
 	rows := answers.Rows(list)
 	t := NewTable(q, rows, s.IDColumn("delivery", "delivery_id", "/delivery"), s.EndpointColumn(), s.TenantColumn(),
-		Plain("event", "event_type", "name", ""), StateColumn("status", "status", "status"),
+		TextColumn("event", "event_type", "name", ""), StateColumn("status", "status", "status"),
 		answerColumn("died of", "reason"), Amount("replays", "replay_count"), s.Moment("died", "died_at"))
 	return t.Ticked(rows, "delivery_id", "delivery_id", "Choose")
 }
 
 // JobList are jobs.
 func (s Site) JobList(q url.Values, list answers.Row) *Table {
-	return NewTable(q, answers.Rows(list), s.IDColumn("job", "job_id", "/job"), Plain("act", "act", "name", ""),
+	return NewTable(q, answers.Rows(list), s.IDColumn("job", "job_id", "/job"), TextColumn("act", "act", "name", ""),
 		Column{Title: "of", Class: "wide", Cell: func(r answers.Row) Cell {
 			about := SelectionOf(r)
 			return Cell{Text: about, Title: about}
 		}}, StateColumn("state", "state", "state"), Amount("selected", "selected"), Amount("done", "done"),
-		Amount("left", "left"), Plain("by", "operator", "wide", ""), s.Moment("started", "started_at"))
+		Amount("left", "left"), TextColumn("by", "operator", "wide", ""), s.Moment("started", "started_at"))
 }
 
 // KeyList are a tenant's keys.
@@ -66,7 +66,7 @@ func (s Site) KeyList(q url.Values, list answers.Row) *Table {
 		return Cell{Text: "valid", Class: "good"}
 	}}
 	return NewTable(q, answers.Rows(list), s.IDColumn("key", "key_id", ""),
-		Plain("description", "description", "wide", ""), state, Plain("scopes", "scopes", "wide", ""),
+		TextColumn("description", "description", "wide", ""), state, TextColumn("scopes", "scopes", "wide", ""),
 		s.Moment("made", "created_at"), s.Moment("last used", "last_used_at"), s.Moment("revoked", "revoked_at"))
 }
 
@@ -91,9 +91,9 @@ func (s Site) ActList(q url.Values, rows []answers.Row) *Table {
 	act := Column{Title: "act", Class: "name", Cell: func(r answers.Row) Cell {
 		return Cell{Text: Text(r, "function") + " " + Words(Text(r, "action"))}
 	}}
-	ids := Plain("ids", "count", "n", "")
+	ids := TextColumn("ids", "count", "n", "")
 	return NewTable(q, rows, s.Moment("when", "at"), act, s.TenantColumn(), about, ids,
-		Plain("operator, as claimed", "operator_claimed", "wide", ""), Plain("reason", "reason", "wide", ""))
+		TextColumn("operator, as claimed", "operator_claimed", "wide", ""), TextColumn("reason", "reason", "wide", ""))
 }
 
 // SelectionOf is a job's selection in words. A job never reaches beyond its start, so an end just before that says
@@ -111,7 +111,7 @@ func SelectionOf(j answers.Row) string {
 
 // InWords are a job's selection, or a filter, in words. One of no tenant is of all tenants, and says so.
 func InWords(selection any) string {
-	of := told(selection, "tenant_id", "endpoint_id")
+	of := fieldsInWords(selection, "tenant_id", "endpoint_id")
 	if of == "" {
 		of = ", all tenants"
 	}
@@ -119,9 +119,11 @@ func InWords(selection any) string {
 }
 
 // Narrowed is what a selection leaves of a tenant or an endpoint, in words, each after a comma.
-func Narrowed(selection any) string { return told(selection, "reason", "status", "since", "until") }
+func Narrowed(selection any) string {
+	return fieldsInWords(selection, "reason", "status", "since", "until")
+}
 
-func told(selection any, fields ...string) (said string) {
+func fieldsInWords(selection any, fields ...string) (said string) {
 	for _, field := range fields {
 		if v := Text(selection, field); v != "–" {
 			said += ", " + Words(trimID(field)) + " " + v
