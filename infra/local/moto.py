@@ -2,11 +2,12 @@
 
 moto counts a queue several times for every message received, sent or deleted, which makes it quadratic, and its
 stores take no locks, so that two requests at once can lose a message or both pass a conditional write. This launcher
-keeps moto's behaviour and answers and changes eight things: the Approximate... attributes are computed only when they
+keeps moto's behaviour and answers and changes nine things: the Approximate... attributes are computed only when they
 are asked for, a message is found by its receipt handle instead of by search, requests that change the same queue, or
-the same service other than SQS, run one after another, those whose sender has hung up meanwhile not at all, a query
-does not sort its whole table first, the attributes of an index are taken as they are, and before all else, messages that are sent together
-keep their traces, and connections and what every request looks up are kept. What else takes time for nothing is left
+the same service other than SQS, run one after another, those whose sender has hung up not at all, a query does not
+sort its whole table first, one for an attribute that its index lacks is refused, the attributes of an index are taken
+as they are, messages that are sent together keep their traces, and connections and what every request looks up are
+kept. What else takes time for nothing is left
 out, since the CPU of these requests is most of that of all tests.
 
 It takes a free port of loopback and prints one line, "listening on URL", once it accepts connections. It ends when
@@ -33,8 +34,9 @@ from flask import request
 from moto.core import responses
 from moto.core.serialize import ResponseSerializer
 from moto.core.utils import unix_time, unix_time_millis
+from moto.dynamodb.exceptions import MockValidationException
 from moto.dynamodb.models.dynamo_type import Item
-from moto.dynamodb.models.table import Table
+from moto.dynamodb.models.table import SecondaryIndex, Table
 from moto.dynamodb.parsing.ast_nodes import UpdateExpression
 from moto.dynamodb.parsing.validators import ActionCountValidator
 from moto.kms import models as kms
@@ -233,6 +235,16 @@ def project(self: Item, paths: list[list[str]]) -> Item:
     return item
 
 
+def refuse_lacking(index: SecondaryIndex, asked: set[str]) -> None:
+    """Refuses a query for attributes that its index does not have, in the words of AWS's own emulator."""
+    has = {*index.table_key_attrs, *index.schema_key_attrs, *index.projection.get("NonKeyAttributes", [])}
+    if index.projection["ProjectionType"] != "ALL" and asked - has:
+        raise MockValidationException(
+            "One or more parameter values were invalid: "
+            f"Global secondary index {index.name} does not project [{', '.join(sorted(asked - has))}]"
+        )
+
+
 def query(self: Table, hash_key: Any, *arguments: Any, **named: Any) -> Any:
     """Shows moto the items unsorted, and only those with the key: it sorts the ones that match all the same. Items of
     an index are what it has of them, as on AWS: moto measures and copies whole ones."""
@@ -240,6 +252,7 @@ def query(self: Table, hash_key: Any, *arguments: Any, **named: Any) -> Any:
     found = self.items.values() if arguments[6] else [self.items[hash_key]] if hash_key in self.items else []
     items = [item for held in found for item in (held.values() if self.range_key_attr else [held])]
     if index:
+        refuse_lacking(index, {path[0].partition("[")[0] for path in arguments[5] or []})
         keys = [(name, key.value) for name, key in named["hash_key_conditions"]]
         items = [
             index.project(item)

@@ -232,6 +232,9 @@ func (d *DeadLetters) List(
 	q.backwards, q.limit = !p.OldestFirst, perShard(read, len(q.partitions))
 	if p.Causes {
 		q.fields = causeFields
+		if q.index == statusIndex {
+			q.fields += ", status_shard"
+		}
 	}
 	items, next, err := d.listSharded(ctx, q, p.Limit, p.Reads, p.Cursor)
 	if err != nil {
@@ -247,9 +250,10 @@ func (d *DeadLetters) List(
 	return records, next, nil
 }
 
-// causeFields are the attributes of LetterPage.Causes, with the keys of all indexes. They make the answers smaller, and
-// not the reads: DynamoDB counts whole items of the index.
-const causeFields = "delivery_id, status_shard, tenant_id, endpoint_id, died_at, #reason, last_status"
+// causeFields are the attributes of LetterPage.Causes, with the keys that all indexes have. DynamoDB refuses to read an
+// attribute that the index lacks, and status_shard is in one alone. They make the answers smaller, and not the reads:
+// DynamoDB counts whole items of the index.
+const causeFields = "delivery_id, tenant_id, endpoint_id, died_at, #reason, last_status"
 
 // filteredPage is the number of records that a Query with a filter reads. DynamoDB filters after it has cut the page,
 // so few of the records on it may be left.
