@@ -9,6 +9,7 @@
 package signature
 
 import (
+	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -63,12 +64,17 @@ func CheckImported(secret string) error {
 	return nil
 }
 
-// asymmetric reports whether the secret is half of a key pair: whsk_ or whpk_, or with a version, such as whsk1_. As a
-// text it could sign, but its receiver verifies by the other half, and would refuse every delivery.
+// asymmetric reports whether the secret is a half of an Ed25519 key pair, or all of it: whsk_ or whpk_, or with a
+// version, such as whsk1_, and the Base64 of 32 or 64 bytes. As a text it could sign, but its receiver verifies by the
+// other half, and would refuse every delivery. Any other text may be a key of HMAC: those of PayMongo begin with whsk_.
 func asymmetric(secret string) bool {
-	kind, _, found := strings.Cut(secret, "_")
+	kind, encoded, _ := strings.Cut(secret, "_")
 	kind = strings.TrimRight(kind, "0123456789")
-	return found && (kind == "whsk" || kind == "whpk")
+	if kind != "whsk" && kind != "whpk" {
+		return false
+	}
+	key, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(encoded, "="))
+	return err == nil && (len(key) == ed25519.SeedSize || len(key) == ed25519.PrivateKeySize)
 }
 
 // decode returns the key that the libraries of Standard Webhooks take from a secret: the decoded Base64 after

@@ -35,7 +35,8 @@ func secretOf(n int) string {
 func svixAccount() string {
 	special := map[int]string{
 		23: `"url":"http://r23.example.com/in"`, 24: `"url":"https://r24.example.com:8443/in"`,
-		25: `"url":"https://gateway.example.com/5"`, 26: `"secret":null`, 27: `"secret":{"key":"whsk_c2VjcmV0"}`,
+		25: `"url":"https://gateway.example.com/5"`, 26: `"secret":null`,
+		27: `"secret":{"key":"whsk_` + strings.Repeat("AP+A", 21) + `AA=="}`, // Ed25519
 		28: `"headers":{"headers":{"X-Env":"prod"},"sensitive":["Authorization"]}`,
 		29: `"headers":{"headers":{"X-Env":"prod"},"sensitive":[]}`,
 		30: `"headers":{"headers":{"svix-env":"prod"},"sensitive":["Authorization"]}`,
