@@ -3,6 +3,7 @@ package deliver
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -33,6 +34,7 @@ func (h *Handler) slots(ctx context.Context, posts []candidate) (ends []end, all
 	if len(takers) == 0 {
 		return nil, allowed
 	}
+	h.refusedLast(takers)
 	ctx, cancel := context.WithTimeout(ctx, slotTime)
 	defer cancel()
 	taken := make([]int, len(takers))
@@ -54,6 +56,22 @@ func (h *Handler) slots(ctx context.Context, posts []candidate) (ends []end, all
 		}
 	}
 	return ends, allowed
+}
+
+// refusedLast moves those to the end that could not take slots last time. Their writes may use up the time again, and
+// those of the others are made by then.
+func (h *Handler) refusedLast(takers []taker) {
+	slices.SortStableFunc(takers, func(a, b taker) int {
+		return cmp.Compare(h.refusals(a.moment), h.refusals(b.moment))
+	})
+}
+
+// refusals is 1 after a try that failed, and else 0.
+func (h *Handler) refusals(m moment) int {
+	if known, _ := h.memory.slots.Get(m); known.refused != nil {
+		return 1
+	}
+	return 0
 }
 
 // takersOf gathers the attempts that want slots, the oldest of each endpoint first. The others are free: those to
@@ -105,6 +123,10 @@ func (h *Handler) take(ctx context.Context, t taker) (slots int, err error) {
 	ask := rate.Ask{Limit: t.limit, Want: len(t.posts), Ahead: rate.Burst, Late: t.late, Seen: seen.until}
 	if seen.limit == t.limit && now.Before(seen.noneBefore) {
 		return 0, seen.refused
+	}
+	// Others used up the time. Nothing is known of this moment, so the next batch asks.
+	if err := ctx.Err(); err != nil {
+		return 0, fmt.Errorf("taking slots: %w", err)
 	}
 	taken, err := h.Tables.Rates.Take(ctx, t.key, ask, now)
 	if err != nil {

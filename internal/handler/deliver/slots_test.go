@@ -260,6 +260,46 @@ func TestHandler_Process_isHeldUpBySlotsSeldom(t *testing.T) {
 	})
 }
 
+// Endpoints with slots that cannot be taken may use up the time of all. The others in the batch are asked for with the
+// next one, and from then on before those endpoints.
+func TestHandler_Process_takesTheSlotsOfOthersBeforeThoseThatWereRefused(t *testing.T) {
+	in(t, status(204), func(w *rig) {
+		w.limit(10)
+		all := make([]string, tableWrites, tableWrites+1)
+		for n := range all {
+			all[n] = fmt.Sprint("webhook_1", n)
+			stuck := w.aws.Endpoints["webhook_1"]
+			stuck.ID = all[n]
+			w.aws.Endpoints[stuck.ID] = stuck
+		}
+		all = append(all, "webhook_1")
+		w.meets(takeSlots+"(webhook_1", model.Stalled)
+		stuck := w.aws.Judge
+		w.aws.Judge = func(c *model.Call) model.Verdict {
+			if c.Key == "webhook_1" {
+				return model.Done
+			}
+			return stuck(c)
+		}
+		h := w.handler()
+		var posts []int
+		for n := range 3 {
+			if n == 2 {
+				time.Sleep(refusedFor)
+			}
+			var batch []events.SQSMessage
+			for _, id := range all {
+				batch = append(batch, w.fresh(fmt.Sprint("e", n, id), id))
+			}
+			w.processBy(h, batch...)
+			posts = append(posts, len(w.posts))
+		}
+		if diff := cmp.Diff([]int{0, 1, 2}, posts); diff != "" {
+			t.Errorf("posts after each batch (-want +got):\n%s", diff)
+		}
+	})
+}
+
 // A slow tenant's delivery takes its slot along to SlowQueue. Otherwise it would come to Backlog again and again.
 func TestHandler_Process_takesASlotAlongToTheSlowLane(t *testing.T) {
 	in(t, status(204), func(w *rig) {
