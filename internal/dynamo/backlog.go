@@ -3,17 +3,13 @@ package dynamo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
-	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/parallel"
-	"github.com/herald-webhooks/herald/internal/trace"
 )
 
 // Backlog keeps the deliveries with long waits. A stored item stays until Delete is called with it. A later put under
@@ -30,11 +26,6 @@ const (
 
 	// backlogVersion is the version of an item's format. A later release wrote any item with another version.
 	backlogVersion = 1
-
-	// maxCounted bounds the items of an endpoint that are counted. Deliveries spread evenly over the shards, so that
-	// maxPerShard, twice a shard's share, is enough of each.
-	maxCounted  = 1000
-	maxPerShard = 2 * maxCounted / backlog.Shards
 )
 
 // ErrPutAgain means that a later put of an item is stored: later than its read, or than the put that is refused.
@@ -86,91 +77,6 @@ func (b *Backlog) PutBack(ctx context.Context, item backlog.Item) (found bool, e
 		values: given{":due": item.DueAt, ":held": false, ":read": item.StoredAt},
 	})
 	return found, err
-}
-
-// backlogRow is an item as it is stored. Endpoint, delivery, created_at and replay are parts of its key and not
-// repeated, so that most items fit one write unit.
-type backlogRow struct {
-	Shard    string `dynamodbav:"endpoint_shard"`
-	Position string `dynamodbav:"position"`
-	Version  int    `dynamodbav:"version"`
-	TenantID string `dynamodbav:"tenant_id"`
-	EventID  string `dynamodbav:"event_id"`
-	Attempts int    `dynamodbav:"attempts"`
-	Life     string `dynamodbav:"life"`
-
-	// Body is binary, since the receiver gets the published data byte for byte.
-	Body []byte `dynamodbav:"body"`
-
-	StoredAt   time.Time `dynamodbav:"stored_at"`
-	DueAt      time.Time `dynamodbav:"due_at"`
-	DueShard   string    `dynamodbav:"due_shard"`
-	Held       bool      `dynamodbav:"held"`
-	OccurredAt time.Time `dynamodbav:"occurred_at,omitempty"`
-	NotBefore  time.Time `dynamodbav:"not_before,omitempty"`
-	Trace      string    `dynamodbav:"trace,omitempty"` // as a message has it
-}
-
-// shardName is the partition of a shard. of is the name of an endpoint or of a list.
-func shardName(of string, shard int) string { return of + "#" + strconv.Itoa(shard) }
-
-// backlogKey is the key of an item: its endpoint's shard, and in it the position, which sorts by the time of creation.
-func backlogKey(k backlog.Key) attributes {
-	return attributes{"endpoint_shard": str(shardName(k.EndpointID, k.Shard)), "position": str(k.Position)}
-}
-
-// backlogKeyOf is the reverse of backlogKey. No endpoint id contains '#'.
-func backlogKeyOf(item attributes) backlog.Key {
-	endpointID, text, _ := strings.Cut(getStr(item, "endpoint_shard"), "#")
-	shard, err := strconv.Atoi(text)
-	if err != nil {
-		return backlog.Key{}
-	}
-	return backlog.Key{EndpointID: endpointID, Shard: shard, Position: getStr(item, "position")}
-}
-
-// backlogRowOf is the row of an item. Delivery id and created_at are a part of the position, and stand nowhere else.
-func backlogRowOf(i backlog.Item) backlogRow {
-	return backlogRow{
-		Shard: shardName(i.EndpointID, i.Shard), Position: i.Position, Version: backlogVersion,
-		TenantID: i.Message.TenantID, EventID: i.Message.EventID,
-		Attempts: i.Message.Attempts, Life: i.Message.Life.Encode(), Body: i.Message.Body,
-		StoredAt: i.StoredAt, DueAt: i.DueAt, DueShard: strconv.Itoa(i.DueShard()), Held: i.Held,
-		OccurredAt: i.Message.OccurredAt, NotBefore: i.NotBefore, Trace: i.Message.Trace.XRay(),
-	}
-}
-
-var errBacklogVersion = errors.New("of another version")
-
-// backlogItemOf is the reverse of backlogRowOf. A row of another version is unreadable, and stays for a later release.
-func backlogItemOf(item attributes) (backlog.Item, error) {
-	if v := read[int](item, "version"); v != backlogVersion {
-		return backlog.Item{}, fmt.Errorf("item %d: %w", v, errBacklogVersion)
-	}
-	var row backlogRow
-	if err := unmarshal(item, &row); err != nil {
-		return backlog.Item{}, err
-	}
-	ref, err := backlog.Parse(row.Position)
-	if err != nil {
-		return backlog.Item{}, err
-	}
-	life, err := delivery.DecodeLife(row.Life)
-	if err != nil {
-		return backlog.Item{}, err
-	}
-	key := backlogKeyOf(item)
-	ref.TenantID = row.TenantID
-	ref.EndpointID = key.EndpointID
-	ref.EventID = row.EventID
-	ref.OccurredAt = row.OccurredAt
-	return backlog.Item{
-		Key: key,
-		Message: delivery.Message{
-			Ref: ref, Attempts: row.Attempts, Life: life, Body: row.Body, Trace: trace.ParseXRay(row.Trace),
-		},
-		StoredAt: row.StoredAt, DueAt: row.DueAt, Held: row.Held, NotBefore: row.NotBefore,
-	}, nil
 }
 
 // Page is the result of one call.
@@ -261,106 +167,4 @@ func (b *Backlog) BatchGet(ctx context.Context, keys []backlog.Key) (Page, error
 		page.Unread = append(page.Unread, backlogKeyOf(key))
 	}
 	return page, err
-}
-
-// Waiting counts the items of one endpoint.
-type Waiting struct {
-	// Items is at most 1,000.
-	Items int
-
-	// Held is the number of the items that wait for the endpoint. The others wait for their schedule.
-	Held int
-
-	// More says that the endpoint has more items than were counted.
-	More bool
-
-	// Oldest is created_at of the oldest delivery; zero without items.
-	Oldest time.Time
-}
-
-// Count counts the endpoint's items, up to 1,000, by one small Query a shard. People read the result, so the reads are
-// eventually consistent.
-func (b *Backlog) Count(ctx context.Context, endpointID string) (Waiting, error) {
-	var w Waiting
-	for shard := range backlog.Shards {
-		items, last, err := b.query(ctx, query{
-			condition: "endpoint_shard = :shard", values: given{":shard": shardName(endpointID, shard)},
-			fields: "#position, held", limit: maxPerShard, behind: true,
-		})
-		if err != nil {
-			return Waiting{}, err
-		}
-		w.More = w.More || len(last) > 0
-		for _, item := range items {
-			w.count(item)
-		}
-	}
-	return w, nil
-}
-
-// count counts an item, up to the bound. The oldest is found among all, since shards come one after the other.
-func (w *Waiting) count(item attributes) {
-	ref, err := backlog.Parse(getStr(item, "position"))
-	if err == nil && (w.Oldest.IsZero() || ref.CreatedAt.Before(w.Oldest)) {
-		w.Oldest = ref.CreatedAt
-	}
-	if w.Items == maxCounted {
-		w.More = true
-		return
-	}
-	w.Items++
-	if read[bool](item, "held") {
-		w.Held++
-	}
-}
-
-// Total counts the items of all endpoints together.
-type Total struct {
-	// Items is the number of counted items: a lower bound if More is set.
-	Items int
-
-	// Held is the number of the items that wait for their endpoints. The others wait for their schedules.
-	Held int
-
-	// More says that there are more items than were counted.
-	More bool
-
-	// NextDue is the earliest due time of an item; zero without items.
-	NextDue time.Time
-
-	// By has the counts of each endpoint. They are exact unless More is set.
-	By map[string]Waiting
-}
-
-// Total counts all items, up to perShard of each of the 16 parts of the index by due time. The index is a little behind
-// the table.
-func (b *Backlog) Total(ctx context.Context, perShard int) (Total, error) {
-	total := Total{By: map[string]Waiting{}}
-	for shard := range backlog.DueShards {
-		items, last, err := b.query(ctx, query{
-			index: "by-due", condition: "due_shard = :shard", values: given{":shard": strconv.Itoa(shard)},
-			fields: "endpoint_shard, #position, due_at, held", limit: perShard,
-		})
-		if err != nil {
-			return Total{}, err
-		}
-		total.Items += len(items)
-		total.More = total.More || len(last) > 0
-		if len(items) == 0 {
-			continue
-		}
-		for _, item := range items {
-			if read[bool](item, "held") {
-				total.Held++
-			}
-			id := backlogKeyOf(item).EndpointID
-			one := total.By[id]
-			one.count(item)
-			total.By[id] = one
-		}
-		if first := read[time.Time](items[0], "due_at"); total.NextDue.IsZero() || first.Before(total.NextDue) {
-			total.NextDue = first
-		}
-	}
-	return total, nil
 }
