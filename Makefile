@@ -22,7 +22,7 @@ CATALOGUE ?=
 export CATALOGUE
 OVERLAY := $(if $(CATALOGUE),.local/catalogue/overlay.json)
 COMPILE := go build $(addprefix -overlay ,$(OVERLAY))
-GO_BUILD := $(COMPILE) -tags lambda.norpc -ldflags '-s -w -X github.com/herald-webhooks/herald/internal/config.Version=$(VERSION)'
+GO_BUILD := $(COMPILE) -tags lambda.norpc -ldflags '-s -w -X github.com/herald-webhooks/herald/internal/edges/config.Version=$(VERSION)'
 HERALD_BUILD = CGO_ENABLED=0 $(GO_BUILD) -trimpath -buildvcs=false
 DEPLOYED := GOOS=linux GOARCH=arm64 $(GO_BUILD) -trimpath -buildvcs=false
 
@@ -57,7 +57,7 @@ incident: native cli ## give the running local stack an incident to practise on,
 	@exec .local/bin/incident -seed $(or $(SEED),1) -letters $(or $(LETTERS),1200)
 
 practise: native ## handle a random incident by the console alone, in Chromium, and count the clicks (minutes)
-	@go test -count 1 -v -tags emulator,incident -run TestARandomIncidentByThePageAlone ./infra/herald
+	@go test -count 1 -v -tags emulator,incident -run TestARandomIncidentByThePageAlone ./infra/tool/herald
 
 test: ## run everything; what needs a program that is missing is left out and named last, or CI=true installs it
 	@rm -rf .local/test; status=0; failed=; [ "$(CI)" != true ] || .ci/system install || status=1; \
@@ -81,10 +81,10 @@ CGO = $(shell CGO_ENABLED= go env CGO_ENABLED)
 
 # A test with the race detector sleeps for a second at its end unless GORACE says otherwise: it reports races at once.
 # The JSON library is real in the oldest Go that builds the module, and the standard library's from Go 1.27 on.
-JSON_READERS := ./internal/badjson ./internal/event ./internal/handler/webhooks
+JSON_READERS := ./internal/rules/badjson ./internal/rules/event ./internal/tenants/webhooks
 
 unit: .tools/gotestsum-$(GOTESTSUM) ## run the tests that need no emulator, in random order, for races too
-	@status=0; $(call go_test,days,-shuffle=on ./infra/simulate ./infra/invariants) || status=1; \
+	@status=0; $(call go_test,days,-shuffle=on ./infra/proofs/simulate ./infra/proofs/invariants) || status=1; \
 	$(call go_test,tools,-shuffle=on $$(go list ./infra/... | grep -vE '/infra/(simulate|invariants)$$')) || status=1; \
 	export CGO_ENABLED=$(CGO) GORACE=atexit_sleep_ms=0; \
 	$(call go_test,unit,$(if $(filter 1,$(CGO)),-race) -shuffle=on ./functions/... ./internal/...) || status=1; \
@@ -93,15 +93,15 @@ unit: .tools/gotestsum-$(GOTESTSUM) ## run the tests that need no emulator, in r
 
 # Of a package that has tests of both kinds, unit has run the others. Without a JDK, .ci/system leaves out the costs.
 e2e: native tools $(if $(shell command -v javac),.tools/dynamodb-local/installed) ## run the tests against the emulator and the local stack
-	@files=$$(find ./functions ./internal ./infra -name '*_emulator_test.go' | grep -v infra/pack/package); \
+	@files=$$(find ./functions ./internal ./infra -name '*_emulator_test.go' | grep -v infra/install/pack/package); \
 	tests=$$(sed -nE 's/^func (Test[A-Za-z0-9_]+).*/\1/p' $$files | paste -sd '|' -); \
 	$(call go_test,emulator,-count 1 -p 4 -timeout 12m -tags emulator -run "^($$tests)\$$" $$(.ci/system skip) $$(dirname $$files | sort -u))
 
 lint: tools ## run gofmt, golangci-lint (go vet and more), cfn-lint, redocly and spectral
 	@status=0; files=$$(gofmt -l functions internal infra); [ -z "$$files" ] || { echo "not gofmt'ed: $$files"; status=1; }; \
 	.tools/bin/golangci-lint run || status=1; \
-	go run ./infra/lint || status=1; \
-	go run ./infra/lint -words || status=1; \
+	go run ./infra/proofs/lint || status=1; \
+	go run ./infra/proofs/lint -words || status=1; \
 	.venv/bin/cfn-lint template.yaml infra/examples/notices/mail.yaml || status=1; \
 	$(OPENAPI_TOOL) redocly lint --config infra/clients/redocly.yaml infra/openapi.yaml || status=1; \
 	$(OPENAPI_TOOL) spectral lint --ruleset infra/clients/spectral.yaml --fail-severity hint infra/openapi.yaml || status=1; \
@@ -118,19 +118,18 @@ sizes: ## print lines of Go and of the template, the share of comments, and word
 	count -w 'words of documents' README.md 'infra/*.md' ':!infra/docs/spec.md' ':!infra/docs/CHANGELOG.md'; \
 	count -l 'template' template.yaml
 
-# Packages without I/O, whose own tests have to be enough: depguard's field list in .golangci.yml.
-PURE := allowance apikey backlog badjson circuit cursor deadletter delivery endpoint event job nearest problem rate retry \
-	schema signature trace
+# Packages without I/O, whose own tests have to be enough: those below internal/rules.
+PURE := $(notdir $(wildcard internal/rules/*))
 
 # Gremlins copies the module for each worker. By the package, a change that makes a test hang costs seconds.
 mutants: .tools/gremlins-$(GREMLINS) ## list changes to the pure packages that none of their tests notices (minutes); PURE=retry
 	@rm -rf .local/mutants; mkdir -p .local/mutants/infra/docs; cp infra/docs/design.md .local/mutants/infra/docs; \
 	cp -R go.mod go.sum .gremlins.yaml internal .local/mutants; \
 	cd .local/mutants; for package in $(PURE); do \
-		$(CURDIR)/.tools/bin/gremlins unleash -S lt ./internal/$$package | sed "s, at , at $$package/,"; \
+		$(CURDIR)/.tools/bin/gremlins unleash -S lt ./internal/rules/$$package | sed "s, at , at $$package/,"; \
 	done | tee report; \
 	sed -n 's/^ *LIVED \(.*\) at \(.*\):\(.*\):.*/\1 \2 \3/p' report | while read -r kind file line; do \
-		mutant="$$kind in $$file: $$(sed -n "$${line}{s/^[[:space:]]*//;s, *//.*,,;p;}" internal/$$file)"; \
+		mutant="$$kind in $$file: $$(sed -n "$${line}{s/^[[:space:]]*//;s, *//.*,,;p;}" internal/rules/$$file)"; \
 		grep -qF -- "\`$$mutant\`" $(CURDIR)/infra/mutants.md || echo "not explained in infra/mutants.md: $$mutant"; \
 	done | tee unexplained; \
 	awk '/^Killed|^No results/ { packages++; noticed += $$2; lived += $$4 } /^Timed out/ { noticed += $$3 } \
@@ -138,7 +137,7 @@ mutants: .tools/gremlins-$(GREMLINS) ## list changes to the pure packages that n
 		exit packages < '$(words $(PURE))' || noticed < .95 * (noticed + lived) }' report && [ ! -s unexplained ]
 
 invariants: ## look for minutes for what breaks the invariants of waiting deliveries; FOR=5m for each search
-	@INVARIANTS_FOR=$(or $(FOR),2m) go test -count 1 -v -parallel 1 -timeout 3h ./infra/invariants
+	@INVARIANTS_FOR=$(or $(FOR),2m) go test -count 1 -v -parallel 1 -timeout 3h ./infra/proofs/invariants
 
 fuzz: ## run every fuzz target, each for a minute or FOR=5m
 	@go test -list '^Fuzz' ./... | awk '/^Fuzz/ { names[n++] = $$1 } $$1 == "ok" { while (n) print $$2, names[--n] }' | \
@@ -156,22 +155,22 @@ build: native .venv/installed ## run sam build (arm64) and make the native build
 	$(SAM) build
 	@$(call check_sizes,.aws-sam/build/*/bootstrap)
 
-SETTINGS ?= infra/site/settings.yaml
+SETTINGS ?= infra/install/site/settings.yaml
 site: $(OVERLAY) ## write the pages for tenants' developers into .local/site; SETTINGS=file has your name and colours
 	@rm -rf .local/site
-	@go run $(addprefix -overlay ,$(OVERLAY)) ./infra/site -settings "$(SETTINGS)" \
+	@go run $(addprefix -overlay ,$(OVERLAY)) ./infra/install/site -settings "$(SETTINGS)" \
 		-openapi $(if $(CATALOGUE),.local/catalogue/openapi.yaml,infra/openapi.yaml)
 	@echo "the site is in .local/site"
 
 PLATFORMS := linux_amd64 linux_arm64 darwin_amd64 darwin_arm64 windows_amd64 windows_arm64
-package: VERSION = $(shell cat infra/pack/VERSION)
+package: VERSION = $(shell cat infra/install/pack/VERSION)
 package: $(OVERLAY) ## write what installs this version, the same bytes each time, into .local; CATALOGUE=file adds events
 	@rm -rf .local/arm64 .local/cli; mkdir -p .local/arm64 .local/cli
 	@$(MAKE) -s -j $(or $(JOBS),$(shell getconf _NPROCESSORS_ONLN)) VERSION='$(VERSION)' \
 		package-functions $(PLATFORMS:%=package-herald-%)
 	@$(MAKE) site
 	@echo "packing: archives, template, parameters, licences, checksums"
-	@go run ./infra/pack
+	@go run ./infra/install/pack
 	@echo "Herald $(VERSION): .local/package is to be uploaded, .local/package-herald has herald for $(words $(PLATFORMS)) platforms"
 
 package-functions:
@@ -181,20 +180,20 @@ package-functions:
 package-herald-%:
 	@echo "compiling herald for $*"
 	@GOOS=$(firstword $(subst _, ,$*)) GOARCH=$(lastword $(subst _, ,$*)) $(HERALD_BUILD) \
-		-o .local/cli/herald_$*$(if $(findstring windows,$*),.exe) ./infra/herald
+		-o .local/cli/herald_$*$(if $(findstring windows,$*),.exe) ./infra/tool/herald
 
 reproducible: native tools ## make the package in two folders and compare, and try its gradual updates (minutes)
-	go test -count 1 -tags emulator ./infra/pack
+	go test -count 1 -tags emulator ./infra/install/pack
 
 # The package's functions are for arm64; the engine runs the native builds in their place.
 rehearse: native .venv/installed ## deploy the package to an engine of CloudFormation on this machine, by deploy.md's commands
 	@[ -f .local/package/template.yaml ] || $(MAKE) package
-	@go run ./infra/rehearse
+	@go run ./infra/proofs/rehearse
 
 # In a copy: init installs the provider for AWS, of 700 MB, beside the module. INIT=-plugin-dir=FOLDER takes it from a mirror.
 terraform: ## check the Terraform module by terraform itself, without AWS (needs it or TERRAFORM=tofu; downloads its provider)
 	@command -v $(TERRAFORM) >/dev/null || { echo "make: $(TERRAFORM) is missing; install Terraform 1.7 or OpenTofu 1.8, or newer" >&2; exit 1; }
-	@rm -rf .local/terraform; mkdir -p .local; cp -R infra/terraform .local
+	@rm -rf .local/terraform; mkdir -p .local; cp -R infra/install/terraform .local
 	@cd .local/terraform; export CHECKPOINT_DISABLE=1; $(TERRAFORM) fmt -check -diff -recursive; \
 	$(TERRAFORM) init -backend=false -input=false $(INIT) >/dev/null; $(TERRAFORM) validate; $(TERRAFORM) test
 
@@ -202,44 +201,45 @@ native: $(OVERLAY) ## build functions, stack and demonstration for this machine,
 	@command -v go >/dev/null || { echo "make: go is missing; install Go 1.26.8 or newer" >&2; exit 1; }
 	@for f in $(FUNCTIONS); do $(GO_BUILD) -o .local/functions/$$f/bootstrap ./functions/$$f || exit 1; done
 	@go build -o .local/bin/stack ./infra/local
-	@$(COMPILE) -o .local/bin/demo ./infra/demo
-	@go build -o .local/bin/restore ./infra/restore
-	@go build -o .local/bin/incident ./infra/incident
+	@$(COMPILE) -o .local/bin/demo ./infra/local/demo
+	@go build -o .local/bin/restore ./infra/tool/restore
+	@go build -o .local/bin/incident ./infra/local/incident
 	@$(call check_sizes,.local/functions/*/bootstrap)
 
 cli: $(OVERLAY) ## build herald, the operator's tool, into .local/bin
-	@$(HERALD_BUILD) -o .local/bin/herald ./infra/herald
+	@$(HERALD_BUILD) -o .local/bin/herald ./infra/tool/herald
 	@echo "herald is $(CURDIR)/.local/bin/herald"
 
 verify: cli ## prove the stack STACK end to end, from outside; herald-local is that of make stack
 	@.local/bin/herald --yes $(if $(filter herald-local,$(STACK)),--local,--stack "$(or $(STACK),$(error say which: make verify STACK=name))") verify
 
 bench: ## measure what a delivery costs, compared with a bare HTTP client
-	go run ./infra/bench $(ARGS)
+	go run ./infra/proofs/bench $(ARGS)
 
 simulate: ## play attacks, honest tenants and outages in fake time, and write capacity.md (hours); PLAY=swept plays a part again
-	go test -count 1 -run TestSimulate -timeout 24h -v ./infra/simulate -args $(or $(ARGS),-play $(or $(PLAY),all) \
+	go test -count 1 -run TestSimulate -timeout 24h -v ./infra/proofs/simulate -args $(or $(ARGS),-play $(or $(PLAY),all) \
 		-figures $(CURDIR)/.local/simulated.json -write ../docs)
 
 dashboard: native .venv/installed ## draw the dashboard from the metrics of a local run, into infra/docs/dashboard.svg
 	@exec .local/bin/demo -once -draw infra/docs/dashboard.svg
 
 cost: .venv/installed .tools/dynamodb-local/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md (JDK)
-	go test -count 1 -tags emulator -run TestCost ./infra/cost -write
+	go test -count 1 -tags emulator -run TestCost ./infra/proofs/cost -write
 
 second-engine: .venv/installed .tools/dynamodb-local/installed ## run the tests of DynamoDB on AWS's own emulator, too (minutes; JDK)
-	HERALD_SECOND_ENGINE=1 go test -count 1 -timeout 15m -tags emulator ./internal/dynamo ./internal/testkit \
-		./infra/restore $(addprefix ./internal/handler/,control inspect release replay webhooks)
+	HERALD_SECOND_ENGINE=1 go test -count 1 -timeout 15m -tags emulator ./internal/edges/dynamo ./internal/testkit \
+		./infra/tool/restore ./internal/pipeline/release ./internal/tenants/webhooks \
+		$(addprefix ./internal/operators/,control inspect replay)
 
 # A linter reads code up to the Go that built it.
 LINTER := .tools/golangci-lint-$(GOLANGCI_LINT)-$(GOTOOLCHAIN)
 TOOLS := $(LINTER) .tools/gotestsum-$(GOTESTSUM) .venv/installed .tools/openapi/installed .tools/cdk/installed
 libraries: native tools ## have the libraries for Rust and Java verify deliveries, too (cargo, Maven and a JDK; minutes at first)
 	@for tool in cargo mvn javac; do command -v $$tool >/dev/null || { echo "make: $$tool is missing" >&2; exit 1; }; done; \
-	LIBRARIES="java rust" go test -count 1 -v -tags emulator -run TestStockLibrariesVerify ./infra/e2e
+	LIBRARIES="java rust" go test -count 1 -v -tags emulator -run TestStockLibrariesVerify ./infra/proofs/e2e
 
 hostile: .venv/installed ## play hostile receivers to Herald and to stock HTTP clients, and write hostile.md (a quarter of an hour)
-	go run ./infra/hostile -write infra/docs/hostile.md
+	go run ./infra/proofs/hostile -write infra/docs/hostile.md
 
 tools: ## install linters, Python and npm tools below the checkout
 	@$(MAKE) -s -j4 $(TOOLS)
@@ -252,7 +252,7 @@ build-%Function: $(OVERLAY)
 	@$(DEPLOYED) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo $* | tr A-Z a-z)
 
 .local/catalogue/overlay.json: FORCE
-	@go run ./infra/catalogue -own "$(CATALOGUE)" -out $(@D)
+	@go run ./infra/install/catalogue -own "$(CATALOGUE)" -out $(@D)
 
 FORCE:
 
@@ -309,7 +309,7 @@ endef
 	@touch $@
 
 # The construct's, at the versions that its tests use.
-.tools/cdk/installed: infra/cdk/package.json infra/cdk/package-lock.json | .tools/openapi/installed
+.tools/cdk/installed: infra/install/cdk/package.json infra/install/cdk/package-lock.json | .tools/openapi/installed
 	@echo "installing AWS CDK into .tools/cdk, once: 10 seconds"
 	@rm -rf $(@D); mkdir -p $(@D); cp $^ $(@D)
 	@$(call npm_ci,$(@D))

@@ -5,8 +5,8 @@ package main
 import (
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/herald-webhooks/herald/internal/coldstart"
-	"github.com/herald-webhooks/herald/internal/handler/control"
+	"github.com/herald-webhooks/herald/internal/edges/coldstart"
+	"github.com/herald-webhooks/herald/internal/operators/control"
 )
 
 func main() {

@@ -4,9 +4,9 @@ package main
 import (
 	"log/slog"
 
-	"github.com/herald-webhooks/herald/internal/batch"
-	"github.com/herald-webhooks/herald/internal/coldstart"
-	"github.com/herald-webhooks/herald/internal/handler/deliver"
+	"github.com/herald-webhooks/herald/internal/edges/batch"
+	"github.com/herald-webhooks/herald/internal/edges/coldstart"
+	"github.com/herald-webhooks/herald/internal/pipeline/deliver"
 )
 
 func main() {

@@ -2,9 +2,9 @@
 package main
 
 import (
-	"github.com/herald-webhooks/herald/internal/batch"
-	"github.com/herald-webhooks/herald/internal/coldstart"
-	"github.com/herald-webhooks/herald/internal/handler/fanout"
+	"github.com/herald-webhooks/herald/internal/edges/batch"
+	"github.com/herald-webhooks/herald/internal/edges/coldstart"
+	"github.com/herald-webhooks/herald/internal/pipeline/fanout"
 )
 
 func main() {

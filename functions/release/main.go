@@ -4,8 +4,8 @@ package main
 import (
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/herald-webhooks/herald/internal/coldstart"
-	"github.com/herald-webhooks/herald/internal/handler/release"
+	"github.com/herald-webhooks/herald/internal/edges/coldstart"
+	"github.com/herald-webhooks/herald/internal/pipeline/release"
 )
 
 func main() {

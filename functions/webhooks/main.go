@@ -3,8 +3,8 @@
 package main
 
 import (
-	"github.com/herald-webhooks/herald/internal/coldstart"
-	"github.com/herald-webhooks/herald/internal/handler/webhooks"
+	"github.com/herald-webhooks/herald/internal/edges/coldstart"
+	"github.com/herald-webhooks/herald/internal/tenants/webhooks"
 )
 
 func main() {

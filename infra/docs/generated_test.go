@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/infra/internal/bindings"
+	"github.com/herald-webhooks/herald/infra/install/bindings"
 )
 
 // A change to a parameter or an output of the template has to reach Terraform and CDK, too.
@@ -16,7 +16,8 @@ func TestTheBindingsOfTheTemplateAreGenerated(t *testing.T) {
 	}
 	for path, want := range files {
 		if diff := cmp.Diff(string(want), readFile(t, path)); diff != "" {
-			t.Errorf("%s is not of this template: run go generate ./infra/bindings (-generated +committed):\n%s", path, diff)
+			t.Errorf("%s is not of this template: run go generate ./infra/install/bindings (-generated +committed):\n%s",
+				path, diff)
 		}
 	}
 }

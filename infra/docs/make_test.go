@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"gopkg.in/yaml.v3"
 )
 
 func readFile(t *testing.T, path string) string {
@@ -115,33 +114,5 @@ func TestMake_compilesWithTheToolchainOfTheModule(t *testing.T) {
 	got, err := shown(t, "$$GOTOOLCHAIN")
 	if err != nil || got != named[1] {
 		t.Errorf("make compiles with %s, want %s: %v", got, named[1], err)
-	}
-}
-
-// The packages that the linter keeps pure are those that make mutants changes. It changes the packages below them, too.
-func TestMake_mutatesEveryPurePackage(t *testing.T) {
-	var linter struct {
-		Linters struct {
-			Settings struct {
-				Depguard struct {
-					Rules struct{ Field struct{ Files []string } }
-				}
-			}
-		}
-	}
-	if err := yaml.Unmarshal([]byte(readFile(t, ".golangci.yml")), &linter); err != nil {
-		t.Fatal(err)
-	}
-	var want []string
-	for _, glob := range linter.Linters.Settings.Depguard.Rules.Field.Files {
-		if name, pure := strings.CutPrefix(glob, "**/internal/"); pure {
-			top, _, _ := strings.Cut(name, "/")
-			want = append(want, top)
-		}
-	}
-	slices.Sort(want)
-	got, err := shown(t, "$(PURE)")
-	if diff := cmp.Diff(slices.Compact(want), strings.Fields(got)); err != nil || diff != "" {
-		t.Errorf("%v (-pure +changed):\n%s", err, diff)
 	}
 }

@@ -7,9 +7,9 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/herald-webhooks/herald/internal/circuit"
-	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/notice"
+	"github.com/herald-webhooks/herald/internal/edges/notice"
+	"github.com/herald-webhooks/herald/internal/rules/circuit"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
 func noticeSchema(t *testing.T) *openapi3.Schema {

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/herald-webhooks/herald/infra/internal/runbook"
-	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/handler/apikeys"
-	"github.com/herald-webhooks/herald/internal/handler/control"
-	"github.com/herald-webhooks/herald/internal/handler/inspect"
-	"github.com/herald-webhooks/herald/internal/handler/replay"
-	bulk "github.com/herald-webhooks/herald/internal/job"
-	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/infra/kit/runbook"
+	"github.com/herald-webhooks/herald/internal/operators/apikeys"
+	"github.com/herald-webhooks/herald/internal/operators/control"
+	"github.com/herald-webhooks/herald/internal/operators/inspect"
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/operators/replay"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	bulk "github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 // These tests fail where a step of a recipe in design.md is left out that no other test misses.
@@ -68,7 +68,7 @@ func TestEveryActionIsInARequestOfTheReference(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range []*operator.Function{
+	for _, f := range []*invoke.Function{
 		(&apikeys.Handler{}).Function(), (&control.Handler{}).Function(), (&inspect.Handler{}).Function(),
 		(&replay.Handler{}).Function(),
 	} {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/signature"
+	"github.com/herald-webhooks/herald/internal/rules/signature"
 )
 
 // shown is a delivery as a receiver's developer gives it to check.sh.

@@ -15,7 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/herald-webhooks/herald/internal/event/catalogue"
+	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 )
 
 //go:embed events/*.json

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/infra/examples"
-	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
 func TestEveryImplementedEventHasASampleTheServiceAccepts(t *testing.T) {

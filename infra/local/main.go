@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/herald-webhooks/herald/infra/internal/statefile"
+	"github.com/herald-webhooks/herald/infra/kit/statefile"
 	"github.com/herald-webhooks/herald/infra/local/stack"
 )
 

@@ -6,7 +6,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/herald-webhooks/herald/infra/internal/statefile"
+	"github.com/herald-webhooks/herald/infra/kit/statefile"
 )
 
 // Options says which stack to start. The zero value starts this project's own from the working directory.

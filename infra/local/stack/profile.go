@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/herald-webhooks/herald/infra/internal/statefile"
+	"github.com/herald-webhooks/herald/infra/kit/statefile"
 )
 
 // profile is an AWS configuration file that makes every AWS client use the stack, regardless of this machine's own

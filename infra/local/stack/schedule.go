@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/internal/conditions"
+	"github.com/herald-webhooks/herald/infra/kit/conditions"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )

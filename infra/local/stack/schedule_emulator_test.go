@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/infra/internal/sam"
+	"github.com/herald-webhooks/herald/infra/kit/sam"
 )
 
 func firesSchedules(t *testing.T, s *Stack) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/herald-webhooks/herald/infra/internal/sam"
+	"github.com/herald-webhooks/herald/infra/kit/sam"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 )
 

@@ -24,9 +24,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/herald-webhooks/herald/infra/internal/receiver"
-	"github.com/herald-webhooks/herald/infra/internal/sam"
-	"github.com/herald-webhooks/herald/infra/internal/statefile"
+	"github.com/herald-webhooks/herald/infra/kit/receiver"
+	"github.com/herald-webhooks/herald/infra/kit/sam"
+	"github.com/herald-webhooks/herald/infra/kit/statefile"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 	"github.com/herald-webhooks/herald/infra/local/internal/mapping"
 	"github.com/herald-webhooks/herald/internal/testkit/emulator"

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/herald-webhooks/herald/internal/handler/webhooks"
-	"github.com/herald-webhooks/herald/internal/problem"
+	"github.com/herald-webhooks/herald/internal/rules/problem"
+	"github.com/herald-webhooks/herald/internal/tenants/webhooks"
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 

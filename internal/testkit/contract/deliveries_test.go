@@ -12,13 +12,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/herald-webhooks/herald/infra/examples"
-	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/event"
-	"github.com/herald-webhooks/herald/internal/signature"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/rules/event"
+	"github.com/herald-webhooks/herald/internal/rules/signature"
 	"github.com/herald-webhooks/herald/internal/testkit/urls"
 )
 
-// delivery is one of the event as internal/delivery makes it.
+// delivery is one of the event as internal/rules/delivery makes it.
 func delivery(t *testing.T, name string) (http.Header, string) {
 	t.Helper()
 	sample, err := examples.Event(name, "acme")
@@ -91,7 +91,7 @@ func urlPattern(t *testing.T) string {
 }
 
 // A client may check its URLs by the pattern. The pattern must not refuse a URL that a real platform gives out, and
-// must refuse every other URL that it can. internal/endpoint holds the server to the same table.
+// must refuse every other URL that it can. internal/rules/endpoint holds the server to the same table.
 func TestTheURLPatternMatchesWhatRealPlatformsGiveOut(t *testing.T) {
 	pattern := regexp.MustCompile(urlPattern(t))
 	for _, row := range urls.Table(t) {
@@ -101,7 +101,7 @@ func TestTheURLPatternMatchesWhatRealPlatformsGiveOut(t *testing.T) {
 	}
 }
 
-// TestWhateverTheURLPatternMatchesIsAccepted holds the pattern against internal/endpoint: a client
+// TestWhateverTheURLPatternMatchesIsAccepted holds the pattern against internal/rules/endpoint: a client
 // that keeps to the description is not refused.
 func TestWhateverTheURLPatternMatchesIsAccepted(t *testing.T) {
 	generated := rapid.StringMatching(urlPattern(t))

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/rules/apikey"
 )
 
 // APIKeys returns the store as the process calls it.

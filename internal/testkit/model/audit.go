@@ -3,7 +3,7 @@ package model
 import (
 	"context"
 
-	"github.com/herald-webhooks/herald/internal/audit"
+	"github.com/herald-webhooks/herald/internal/edges/audit"
 )
 
 // Audit returns it as the process calls it.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/backlog"
-	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/rules/backlog"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
 // Backlog is the table Backlog with its index by due time, which learns of a change Lag after it was made. Reads by

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/backlog"
-	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/rules/backlog"
 )
 
 // Backlog returns the store as the process calls it.

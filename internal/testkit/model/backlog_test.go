@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/backlog"
-	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/backlog"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
 func waiting(id string, created, due time.Duration) backlog.Item {

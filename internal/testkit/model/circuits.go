@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/circuit"
-	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/rules/circuit"
 )
 
 // Circuits returns the store as the process calls it.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
 // Deliveries returns the store as the process calls it.

@@ -9,8 +9,8 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
 // Endpoints returns the store as the process calls it.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/job"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 // Jobs returns the store as the process calls it.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/backlog"
-	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/rules/backlog"
 )
 
 // paged is a page of a list.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
 // Marks returns the marks of a tenant and of its endpoints.

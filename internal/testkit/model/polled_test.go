@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/queue"
-	"github.com/herald-webhooks/herald/internal/rejected"
+	"github.com/herald-webhooks/herald/internal/edges/queue"
+	"github.com/herald-webhooks/herald/internal/edges/rejected"
 )
 
 // EventsDeadLetterQueue of the model behaves as its operators are promised: a received message is hidden until it is

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/rate"
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/rules/rate"
 )
 
 // Rates returns the store as the process calls it.

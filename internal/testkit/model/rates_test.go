@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/circuit"
-	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/rate"
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/rules/circuit"
+	"github.com/herald-webhooks/herald/internal/rules/rate"
 	"github.com/herald-webhooks/herald/internal/testkit/storetest"
 )
 

@@ -3,9 +3,9 @@ package model
 import (
 	"context"
 
-	"github.com/herald-webhooks/herald/internal/circuit"
-	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/rules/circuit"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
 // Reader returns it as the process calls it.

@@ -5,9 +5,9 @@ import (
 	"path"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/keyring"
-	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/edges/keyring"
+	"github.com/herald-webhooks/herald/internal/edges/queue"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
 // AttemptTimeout is how long an attempt waits for an answer.

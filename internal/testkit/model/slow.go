@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/allowance"
+	"github.com/herald-webhooks/herald/internal/rules/allowance"
 )
 
 // Charge moves a tenant's slow_until by d, from now where it has passed.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 )
 
 // TestCounts returns the store as the process calls it.

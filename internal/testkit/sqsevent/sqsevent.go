@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"github.com/herald-webhooks/herald/internal/trace"
+	"github.com/herald-webhooks/herald/internal/rules/trace"
 )
 
 // Of returns a message that was received from the queue with this ARN.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/allowance"
+	"github.com/herald-webhooks/herald/internal/rules/allowance"
 )
 
 func charge(t testing.TB, b Backend, tenant string, d time.Duration) time.Time {

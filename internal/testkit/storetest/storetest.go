@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/backlog"
-	"github.com/herald-webhooks/herald/internal/circuit"
-	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/rules/backlog"
+	"github.com/herald-webhooks/herald/internal/rules/circuit"
 )
 
 // Backend is an empty set of tables.

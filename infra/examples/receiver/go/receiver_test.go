@@ -14,7 +14,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	receiver "github.com/herald-webhooks/herald/infra/examples/receiver/go"
-	"github.com/herald-webhooks/herald/internal/signature"
+	"github.com/herald-webhooks/herald/internal/rules/signature"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 	body   = `{"type":"user.created","data":{"userId":"user_1"}}`
 )
 
-// The package infra/internal/published tests the receivers of all languages with everything else.
+// The package infra/kit/published tests the receivers of all languages with everything else.
 func TestADeliveryThatCausedAPanicIsProcessedOnItsRetry(t *testing.T) {
 	panics := true
 	server := httptest.NewUnstartedServer(receiver.Handler([]string{"", secret}, func(string, []byte) error {

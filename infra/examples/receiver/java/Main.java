@@ -4,7 +4,7 @@ import java.net.HttpURLConnection;
 import java.net.URL;
 import java.util.List;
 
-/** Starts the receiver for the tests, which say what becomes of each delivery: infra/internal/published. */
+/** Starts the receiver for the tests, which say what becomes of each delivery: infra/kit/published. */
 public final class Main {
     public static void main(String[] args) throws IOException {
         HttpServer server = Receiver.create(List.of(System.getenv("SIGNING_SECRETS").split(",")), Main::process, 0);

@@ -1,4 +1,4 @@
-// Answers for the tests whether deliveries verify: infra/internal/published.
+// Answers for the tests whether deliveries verify: infra/kit/published.
 import { createServer } from "node:http";
 import { verifier } from "./jwks.mjs";
 

@@ -1,4 +1,4 @@
-// Starts the receiver for the tests, which say what becomes of each delivery: infra/internal/published.
+// Starts the receiver for the tests, which say what becomes of each delivery: infra/kit/published.
 import { receiver } from "./receiver.mjs";
 
 const server = receiver(process.env.SIGNING_SECRETS.split(","), async (event, body) => {

@@ -1,5 +1,5 @@
 <?php
-// Answers one request for the tests, which say what becomes of each delivery: infra/internal/published.
+// Answers one request for the tests, which say what becomes of each delivery: infra/kit/published.
 require __DIR__ . '/receiver.php';
 
 $process = function (string $event, string $body): void {

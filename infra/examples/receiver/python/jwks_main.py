@@ -1,4 +1,4 @@
-"""Answers for the tests whether deliveries verify: infra/internal/published."""
+"""Answers for the tests whether deliveries verify: infra/kit/published."""
 import os
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 

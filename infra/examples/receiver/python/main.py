@@ -1,4 +1,4 @@
-"""Starts the receiver for the tests, which say what becomes of each delivery: infra/internal/published."""
+"""Starts the receiver for the tests, which say what becomes of each delivery: infra/kit/published."""
 import os
 import urllib.request
 

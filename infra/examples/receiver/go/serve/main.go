@@ -1,5 +1,5 @@
 // Command serve starts the README's receiver for the tests, which decide about each delivery:
-// infra/internal/published.
+// infra/kit/published.
 package main
 
 import (

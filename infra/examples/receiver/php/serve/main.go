@@ -1,5 +1,5 @@
 // Command serve starts the PHP receiver for the tests as CGI, behind a server that bounds bodies and slow senders as
-// the web server in front of PHP has to. The tests decide about each delivery: infra/internal/published.
+// the web server in front of PHP has to. The tests decide about each delivery: infra/kit/published.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command serve answers for the tests whether deliveries verify: infra/internal/published.
+// Command serve answers for the tests whether deliveries verify: infra/kit/published.
 package main
 
 import (

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/herald-webhooks/herald/internal/rules/schema"
+)
+
+// The limits keep an endpoint with 50 names within a few units of DynamoDB, and the answer with all types within
+// one of the management API's longest.
+const (
+	maxName        = 64
+	maxDescription = 200
+	maxTypes       = 200
+	maxFile        = 512 << 10
+	maxJSON        = 64 << 10 // of one schema, its references replaced, or one example
+	maxSchemas     = 256 << 10
+	maxExamples    = maxFile // more only where aliases repeat one
+
+	largestEvent = 256 << 10
+	maxCheck     = time.Minute // of the largest event; fanout stops a check much earlier
+)
+
+// entry is an event type with its place in the file.
+type entry struct {
+	Name, Description, Schema, Example string // as in internal/rules/event/catalogue
+
+	line int
+}
+
+// document is a catalogue that is being read.
+type document struct {
+	path   string
+	root   *yaml.Node
+	faults []error
+}
+
+func (d *document) fault(n *yaml.Node, format string, args ...any) {
+	d.faults = append(d.faults, fmt.Errorf("%s:%d: %s", d.path, n.Line, fmt.Sprintf(format, args...)))
+}
+
+// read returns the types of a catalogue in its order. The error names all lines at fault.
+func read(path string) ([]entry, error) {
+	text, err := os.ReadFile(path) //nolint:gosec // the caller's own
+	if err != nil {
+		return nil, fmt.Errorf("reading the catalogue: %w", err)
+	}
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("%s: a catalogue may have %d bytes", path, maxFile)
+	}
+	var file yaml.Node
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err) // has the line
+	}
+	if file.Kind == 0 {
+		return nil, fmt.Errorf("%s:1: the catalogue is empty", path)
+	}
+	d := &document{path: path, root: file.Content[0]}
+	var whole any
+	unmade := d.root.Decode(&whole)
+	var twice *yaml.TypeError // keys that a mapping has twice, which the library notices when it makes maps
+	if errors.As(unmade, &twice) {
+		for _, fault := range twice.Errors {
+			d.faults = append(d.faults, fmt.Errorf("%s:%s", path, strings.TrimPrefix(fault, "line ")))
+		}
+		return nil, errors.Join(d.faults...)
+	}
+	types := d.types()
+	if unmade != nil && len(d.faults) == 0 { // aliases that expand without end, say
+		return nil, fmt.Errorf("%s: %w", path, unmade)
+	}
+	return types, errors.Join(d.faults...)
+}
+
+// types reads the section webhooks.
+func (d *document) types() (types []entry) {
+	if version := get(d.root, "openapi"); version == nil || !strings.HasPrefix(version.Value, "3.1.") {
+		d.fault(d.root, "openapi must be 3.1")
+	}
+	webhooks := get(d.root, "webhooks")
+	if webhooks == nil || webhooks.Kind != yaml.MappingNode {
+		d.fault(d.root, "webhooks is missing, or not a mapping from names to their operations")
+		return nil
+	}
+	if n := len(webhooks.Content) / 2; n > maxTypes {
+		d.fault(webhooks, "%d types are more than the %d there can be", n, maxTypes)
+	}
+	size := 0
+	examples := 0
+	for i := 0; i < len(webhooks.Content); i += 2 {
+		name := webhooks.Content[i]
+		t, ok := d.entry(name, webhooks.Content[i+1])
+		size += len(t.Schema)
+		if size > maxSchemas {
+			d.fault(name, "the schemas up to here have more than %d bytes together", maxSchemas)
+			return nil
+		}
+		examples += len(t.Example)
+		if examples > maxExamples {
+			d.fault(name, "the examples up to here have more than %d bytes together", maxExamples)
+			return nil
+		}
+		if ok {
+			types = append(types, t)
+		}
+	}
+	return types
+}
+
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+$`)
+
+// entry reads one type; ok is false after a fault.
+func (d *document) entry(name, item *yaml.Node) (entry, bool) {
+	before := len(d.faults)
+	t := entry{Name: name.Value, line: name.Line}
+	switch {
+	case len(t.Name) > maxName:
+		d.fault(name, "a name may have %d characters, and this one has %d", maxName, len(t.Name))
+		return t, false
+	case !nameForm.MatchString(t.Name):
+		d.fault(name, "%q must be object.action, of A-Z a-z 0-9 _ - and dots between", t.Name)
+		return t, false
+	}
+	t.Description = d.description(name, item)
+	media := d.target(d.follow(name, item, "post", "requestBody", "content", "application/json"))
+	if media == nil {
+		return t, false
+	}
+	compiled := d.schema(name, media, &t)
+	if example := d.example(name, media); example != nil {
+		d.named(example, t.Name, "type")
+		if data := d.follow(name, example, "data"); data != nil {
+			readable := len(d.faults)
+			t.Example = d.json(data, inData)
+			if compiled == nil || len(d.faults) > readable {
+				return t, false
+			}
+			if _, err := compiled.Check([]byte(t.Example), schema.NoLimit); err != nil {
+				d.fault(data, "the example of %s: %v", t.Name, err)
+			}
+		}
+	}
+	return t, len(d.faults) == before
+}
+
+// schema reads the type's schema, nil after a fault.
+func (d *document) schema(name, media *yaml.Node, t *entry) *schema.Schema {
+	properties := d.follow(name, media, "schema", "properties")
+	if properties == nil {
+		return nil
+	}
+	d.named(properties, t.Name, "type", "const")
+	data := d.follow(name, properties, "data")
+	if data == nil {
+		return nil
+	}
+	readable := len(d.faults)
+	t.Schema = d.json(data, inSchema)
+	compiled, err := schema.Compile(t.Schema)
+	if err != nil {
+		if len(d.faults) == readable {
+			d.fault(data, "the schema of %s: %v", t.Name, err)
+		}
+		return nil
+	}
+	if most, at := compiled.Worst(largestEvent); most > schema.In(maxCheck) {
+		d.fault(data, "the schema of %s: checking %s may take fanout over a minute; bound the data by maxLength or maxItems",
+			t.Name, at)
+	}
+	return compiled
+}
+
+// description is the summary of the operation.
+func (d *document) description(name, item *yaml.Node) string {
+	summary := d.follow(name, item, "post", "summary")
+	if summary == nil {
+		return ""
+	}
+	text := summary.Value
+	if summary.Kind != yaml.ScalarNode || text == "" || utf8.RuneCountInString(text) > maxDescription ||
+		strings.ContainsFunc(text, unicode.IsControl) {
+		d.fault(summary, "the summary of %s must be a text of one line, with 1 to %d characters", name.Value, maxDescription)
+	}
+	return text
+}
+
+// example returns the member example, or the first of the member examples.
+func (d *document) example(name, media *yaml.Node) *yaml.Node {
+	if one := get(media, "example"); one != nil {
+		return one
+	}
+	several := d.follow(name, media, "examples")
+	if several == nil {
+		return nil
+	}
+	if several.Kind != yaml.MappingNode || len(several.Content) == 0 {
+		d.fault(several, "%s has no example", name.Value)
+		return nil
+	}
+	return d.follow(name, several.Content[1], "value")
+}
+
+// named finds a name that was copied with the rest of another type.
+func (d *document) named(n *yaml.Node, name string, path ...string) {
+	for _, key := range path {
+		n = get(n, key)
+		if n == nil {
+			return
+		}
+	}
+	if n.Value != name {
+		d.fault(n, "this is %q, below %s", n.Value, name)
+	}
+}
+
+// clashes finds names that are reserved for the specification and for herald.test, and names that differ in case only.
+func clashes(path string, own, herald []entry) error {
+	reserved := map[string]bool{"herald": true}
+	for _, t := range herald {
+		reserved[strings.ToLower(object(t.Name))] = true
+	}
+	var faults []error
+	seen := map[string]int{}
+	for _, t := range own {
+		key := strings.ToLower(t.Name)
+		if reserved[strings.ToLower(object(t.Name))] {
+			faults = append(faults, fmt.Errorf("%s:%d: %s: names below %s. are Herald's own",
+				path, t.line, t.Name, object(t.Name)))
+		}
+		if seen[key] > 0 {
+			faults = append(faults, fmt.Errorf("%s:%d: %s differs from the name in line %d in case only",
+				path, t.line, t.Name, seen[key]))
+		}
+		seen[key] = t.line
+	}
+	return errors.Join(faults...)
+}
+
+// object is a name up to its first dot.
+func object(name string) string {
+	first, _, _ := strings.Cut(name, ".")
+	return first
+}

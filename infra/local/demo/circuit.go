@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/kit/receiver"
+	"github.com/herald-webhooks/herald/internal/operators/inspect"
+)
+
+// settle is for batches that were under way when the circuit opened.
+const settle = time.Second
+
+// schedule is longer than all waits of a delivery's schedule together, each with its jitter.
+const schedule = 40 * time.Second
+
+// circuit takes a receiver down under traffic and up again. It does nothing else: the held deliveries have to arrive by
+// themselves.
+func (d *demo) circuit(ctx context.Context) error {
+	heading("A receiver that is down for longer than the schedule: an open circuit, probes, and everything arrives")
+	s, err := d.open(ctx, "circuit", "user.created")
+	if err != nil {
+		return err
+	}
+	d.brokenID = s.endpoint.ID
+	busy := s
+	busy.traffic = &traffic{tenant: s.tenant, began: time.Now()}
+	if _, err = busy.await(ctx, 20); err != nil {
+		return err
+	}
+	down := time.Now()
+	if err := d.opens(ctx, busy, down); err != nil {
+		return err
+	}
+	if err := d.probes(ctx, busy); err != nil {
+		return err
+	}
+	published := busy.traffic.sent
+	probed, err := d.returns(ctx, s, down.Add(schedule))
+	if err != nil {
+		return err
+	}
+	if err := d.allArrive(ctx, s, published, probed); err != nil {
+		return err
+	}
+	d.checkOrder(s.inbox.Requests(), published, probed)
+	letters, err := d.client.DeadLetters(ctx, s.endpoint.ID)
+	if err != nil {
+		return err
+	}
+	d.check(len(letters) == 0, "nothing died in an outage longer than the schedule, and nobody replayed anything")
+	return nil
+}
+
+// opens makes the receiver fail, since down, and waits until its circuit is open.
+func (d *demo) opens(ctx context.Context, s scene, down time.Time) error {
+	before := len(s.inbox.Requests())
+	s.inbox.Fail(slices.Repeat([]int{503}, 10_000)...)
+	health, err := d.standing(ctx, s, "open circuit", func(h inspect.Health, _ inspect.Waiting) bool {
+		return h.State == "open"
+	})
+	if err != nil {
+		return err
+	}
+	opened := time.Now()
+	requests := s.inbox.Requests()
+	header()
+	for _, i := range []int{before, len(requests) - 1} {
+		row(requests, i, down)
+	}
+	d.check(health.LastStatus == 503, "inspect endpoint: %s after %d failures in %s, last status %d",
+		health.State, health.Failures, seconds(opened.Sub(down)), health.LastStatus)
+	listed, err := d.client.InState(ctx, "open")
+	d.check(slices.Contains(listed, s.endpoint.ID), "inspect endpoints: it is listed as open")
+	return err
+}
+
+// standing asks inspect for the endpoint until it is as wanted.
+func (d *demo) standing(
+	ctx context.Context, s scene, what string, wanted func(inspect.Health, inspect.Waiting) bool,
+) (inspect.Health, error) {
+	var health inspect.Health
+	err := s.eventually(ctx, what, func(ctx context.Context) (bool, error) {
+		var waiting inspect.Waiting
+		var err error
+		health, waiting, err = d.client.Health(ctx, s.tenant.TenantID, s.endpoint.ID)
+		return wanted(health, waiting), err
+	})
+	return health, err
+}
+
+// probes watches the open circuit until one probe has failed.
+func (d *demo) probes(ctx context.Context, s scene) error {
+	time.Sleep(settle)
+	quiet, before := len(s.inbox.Requests()), len(s.traffic.sent)
+	requests, err := s.await(ctx, quiet+1)
+	if err != nil {
+		return err
+	}
+	header()
+	row(requests, quiet, requests[quiet].At)
+	d.check(len(requests) == quiet+1 && requests[quiet].Status == 503,
+		"while %d more events were published, it got %d request: the probe",
+		len(s.traffic.sent)-before, len(requests)-quiet)
+	return nil
+}
+
+// returns lets the receiver recover, and waits for the next probe.
+func (d *demo) returns(ctx context.Context, s scene, at time.Time) (time.Time, error) {
+	time.Sleep(time.Until(at))
+	health, _, err := d.client.Health(ctx, s.tenant.TenantID, s.endpoint.ID) // before a probe can close the circuit
+	if err != nil {
+		return time.Time{}, err
+	}
+	s.inbox.Fail()
+	failed, back := len(s.inbox.Requests()), time.Now()
+	requests, err := s.await(ctx, failed+1)
+	if err != nil {
+		return time.Time{}, err
+	}
+	next := requests[failed]
+	row(requests, failed, back)
+	sent := health.LastProbeAt.After(requests[failed-1].At) // and is on its way
+	due := sent || !health.NextProbeAt.IsZero() && health.NextProbeAt.Sub(next.At) < settle
+	d.check(next.Status == 200 && health.State == "open" && due,
+		"it is back after %s and gets nothing for %s, until the next probe is due; that is answered %d",
+		seconds(schedule), seconds(next.At.Sub(back)), next.Status)
+	return next.At, nil
+}
+
+// allArrive waits for every event, verified and with the body that was published.
+func (d *demo) allArrive(ctx context.Context, s scene, published []string, probed time.Time) error {
+	var arrived map[string]time.Time
+	err := s.eventually(ctx, "every event", func(context.Context) (bool, error) {
+		arrived = arrivals(s.inbox.Requests())
+		for _, p := range published {
+			if arrived[p].IsZero() {
+				return false, fmt.Errorf("%d of %d arrived", len(arrived), len(published))
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	last := probed
+	for _, at := range arrived {
+		if at.After(last) {
+			last = at
+		}
+	}
+	d.check(len(arrived) == len(published),
+		"all %d events arrived, verified and byte for byte, the last %s after the first 2xx",
+		len(published), seconds(last.Sub(probed)))
+	health, err := d.standing(ctx, s, "empty Backlog", func(_ inspect.Health, w inspect.Waiting) bool {
+		return w.Count == 0
+	})
+	d.check(err == nil, "inspect endpoint: %s, nothing waits for it", health.State)
+	return err
+}
+
+// arrivals tells when each body was first acknowledged, if its signature was genuine.
+func arrivals(requests []receiver.Request) map[string]time.Time {
+	first := map[string]time.Time{}
+	for _, r := range requests {
+		if _, again := first[string(r.Body)]; !again && r.Status == 200 && r.Standard == nil {
+			first[string(r.Body)] = r.At
+		}
+	}
+	return first
+}
+
+// checkOrder compares the older half of the deliveries after the probe with the newer.
+func (d *demo) checkOrder(requests []receiver.Request, published []string, probed time.Time) {
+	arrived := arrivals(requests)
+	var waits []time.Duration // after the probe, in the order of publishing
+	for _, p := range published {
+		if after := arrived[p].Sub(probed); after > 0 {
+			waits = append(waits, after)
+		}
+	}
+	older, newer := median(waits[:len(waits)/2]), median(waits[len(waits)/2:])
+	d.check(older < newer, "oldest first: median of the older half %s after the probe, of the newer %s",
+		seconds(older), seconds(newer))
+}

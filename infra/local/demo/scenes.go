@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/examples"
+	verifier "github.com/herald-webhooks/herald/infra/examples/receiver/go"
+	"github.com/herald-webhooks/herald/infra/kit/client"
+	"github.com/herald-webhooks/herald/infra/kit/receiver"
+	"github.com/herald-webhooks/herald/internal/rules/event"
+)
+
+const patience = 3 * time.Minute // for anything that takes the stack a few seconds
+
+// scene is a new tenant with one endpoint.
+type scene struct {
+	tenant   *client.Client
+	endpoint client.Endpoint
+	inbox    *receiver.Inbox
+	traffic  *traffic // flows while something is waited for; nil: none
+}
+
+// doomed is a scene with one event. The delivery of this event will die.
+type doomed struct {
+	scene
+	message examples.Message
+	at      time.Time
+}
+
+// unique makes names that a stack which is demonstrated again has not seen.
+func unique(name string) string { return fmt.Sprintf("%s_%d", name, time.Now().Unix()) }
+
+// open issues a key to a new tenant, and registers an HTTPS receiver with it.
+func (d *demo) open(ctx context.Context, name string, events ...string) (scene, error) {
+	name = unique(name)
+	tenantID := "tenant_" + name
+	key, err := d.client.IssueKey(ctx, tenantID)
+	if err != nil {
+		return scene{}, err
+	}
+	return d.register(ctx, d.client.As(tenantID, key), name, events...)
+}
+
+// register registers an HTTPS receiver with a tenant.
+func (d *demo) register(
+	ctx context.Context, tenant *client.Client, name string, events ...string,
+) (_ scene, err error) {
+	s := scene{tenant: tenant, inbox: d.server.Inbox("/" + name)}
+	service, _, _ := strings.Cut(name, "_") // the rest makes it unique
+	s.endpoint, err = s.tenant.CreateEndpoint(ctx, receiver.Named(s.inbox.URL, service, ""), events...)
+	if err != nil {
+		return scene{}, err
+	}
+	// The receiver is the README's, not Herald's own code.
+	return s, s.inbox.Verify(s.endpoint.SigningSecret, verifier.Handler([]string{s.endpoint.SigningSecret},
+		func(string, []byte) error { return nil }))
+}
+
+// publish puts the sample of one event on the queue.
+func (s scene) publish(ctx context.Context, eventType string) (examples.Message, time.Time, error) {
+	message, err := examples.Event(eventType, s.tenant.TenantID)
+	if err != nil {
+		return message, time.Time{}, err
+	}
+	body, err := message.Body()
+	if err != nil {
+		return message, time.Time{}, err
+	}
+	at := time.Now()
+	_, err = s.tenant.Publish(ctx, body)
+	return message, at, err
+}
+
+// eventually waits for something that takes the stack a few seconds.
+func (s scene) eventually(ctx context.Context, what string, check client.Check) error {
+	return client.Eventually(ctx, patience, what, func(ctx context.Context) (bool, error) {
+		if s.traffic != nil {
+			if err := s.traffic.flow(ctx); err != nil {
+				return false, err
+			}
+		}
+		return check(ctx)
+	})
+}
+
+// await waits until the inbox has answered n requests.
+func (s scene) await(ctx context.Context, n int) ([]receiver.Request, error) {
+	var got []receiver.Request
+	err := s.eventually(ctx, fmt.Sprintf("%d deliveries", n), func(context.Context) (bool, error) {
+		got = s.inbox.Requests()
+		return len(got) >= n, nil
+	})
+	return got, err
+}
+
+// acknowledged waits until the operator sees the delivery acknowledged.
+func (d *demo) acknowledged(ctx context.Context, id string) (client.Delivery, error) {
+	var state client.Delivery
+	err := client.Eventually(ctx, patience, "state acknowledged", func(ctx context.Context) (bool, error) {
+		var err error
+		state, err = d.client.Delivery(ctx, id)
+		return state.State == "acknowledged", err
+	})
+	return state, err
+}
+
+func (d *demo) everyEvent(ctx context.Context) error {
+	heading("Every event, published to the events queue, delivered signed over HTTPS")
+	var err error
+	d.events, err = d.open(ctx, "events", "*")
+	if err != nil {
+		return err
+	}
+	types := event.Types()
+	header()
+	verified := 0
+	exact := 0
+	ids := map[string]bool{}
+	var latencies []time.Duration // SendMessage → POST
+	for i, eventType := range types {
+		message, at, err := d.events.publish(ctx, eventType)
+		if err != nil {
+			return err
+		}
+		got, err := d.events.await(ctx, i+1)
+		if err != nil {
+			return err
+		}
+		r := got[i]
+		row(got, i, at)
+		latencies = append(latencies, r.At.Sub(at))
+		ids[r.ID] = true
+		if r.Status == 200 && r.Standard == nil && r.Event == eventType {
+			verified++
+		}
+		if string(r.Body) == message.Payload() {
+			exact++
+		}
+	}
+	d.shown = len(types)
+	n := len(types)
+	d.check(n >= 26 && verified == n,
+		"%d of %d verified by the README's Go receiver and by the Standard Webhooks library", verified, n)
+	d.check(exact == n, "%d of %d bodies are byte for byte what was published", exact, n)
+	d.check(len(ids) == n, "%d different wh-ids", len(ids))
+	fmt.Printf("    median from SendMessage to POST: %s\n", seconds(median(latencies)))
+	return nil
+}
+
+func (d *demo) recovery(ctx context.Context) error {
+	heading("A receiver that fails twice and recovers")
+	s, err := d.open(ctx, "recovery", "user.*")
+	if err != nil {
+		return err
+	}
+	s.inbox.Fail(503, 302)
+	_, at, err := s.publish(ctx, "user.updated")
+	if err != nil {
+		return err
+	}
+	got, err := s.await(ctx, 3)
+	if err != nil {
+		return err
+	}
+	header()
+	genuine := true
+	for i, r := range got {
+		row(got, i, at)
+		genuine = genuine && r.Standard == nil
+	}
+	same, fresh := compare(got)
+	d.check(got[2].Status == 200, "the third attempt is acknowledged")
+	d.check(same, "every attempt has the same wh-id and body")
+	d.check(fresh && genuine, "every attempt has a fresh wh-timestamp and a signature of its own")
+	state, err := d.acknowledged(ctx, got[0].ID)
+	d.check(err == nil && state.Attempts == 3 && state.LastStatus == 200,
+		"the operator sees: %s after %d attempts", state.State, state.Attempts)
+	return nil
+}
+
+// compare tells whether all attempts are of the same delivery, and each newly signed.
+func compare(got []receiver.Request) (same, fresh bool) {
+	same, fresh = true, true
+	for i, r := range got[1:] {
+		before := got[i]
+		same = same && r.ID == before.ID && bytes.Equal(r.Body, before.Body)
+		fresh = fresh && r.Timestamp > before.Timestamp &&
+			r.Header.Get("wh-signature") != before.Header.Get("wh-signature")
+	}
+	return same, fresh
+}

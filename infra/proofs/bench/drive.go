@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+
+	"github.com/herald-webhooks/herald/infra/kit/receiver"
+	"github.com/herald-webhooks/herald/internal/testkit/child"
+	"github.com/herald-webhooks/herald/internal/testkit/pki"
+)
+
+// row is one line of the table.
+type row struct {
+	name     string
+	mode     string // of the process
+	load     workload
+	unpaired bool          // the row is measured without the bare client
+	bare     []measurement // the bare client's, each run right before one of results
+	results  []measurement
+	requests []float64 // to AWS, of each run, for one delivery
+}
+
+func drive(o options) error {
+	wanted, err := regexp.Compile(o.rows)
+	if err != nil {
+		return fmt.Errorf("reading -rows: %w", err)
+	}
+	dir, err := os.MkdirTemp("", "herald-bench")
+	if err != nil {
+		return fmt.Errorf("making a folder: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	ca, err := pki.New("Herald benchmark")
+	if err != nil {
+		return err
+	}
+	files, err := ca.Write(dir, pki.Leaf{})
+	if err != nil {
+		return err
+	}
+	server, err := receiver.Serve(files.Cert, files.Key, http.HandlerFunc(receive))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = server.Close() }()
+	rows := slices.DeleteFunc(rowsOf(o.deliveries, server.URL), func(r *row) bool { return !wanted.MatchString(r.name) })
+	for round := range o.rounds {
+		for _, r := range rows {
+			if err := r.measure(files.CA); err != nil {
+				return fmt.Errorf("%s, round %d: %w", r.name, round+1, err)
+			}
+		}
+	}
+	printTable(rows, o.rounds)
+	return nil
+}
+
+// rowsOf are the measurements of one round.
+func rowsOf(deliveries int, receiver string) []*row {
+	var rows []*row
+	for _, mode := range []string{"deliver", "exchange", "fanout"} {
+		for _, batch := range []int{50, 10, 1} {
+			load := workload{Batch: batch, Invocations: max(deliveries/batch, 20), BodyBytes: 500, Endpoints: 1,
+				Receiver: receiver + "/hook"}
+			if mode != "exchange" && batch == 1 {
+				load.Invocations /= 5 // each takes many times as long
+			}
+			rows = append(rows, &row{name: fmt.Sprintf("%s, %d", mode, batch), mode: mode, load: load})
+		}
+	}
+	// The 50 bodies of 115 KB and their attributes stay just below Lambda's limit of 6 MB for an invocation.
+	big := workload{Batch: 50, Invocations: 20, BodyBytes: 115_000, Endpoints: 50, Receiver: receiver + "/big"}
+	return append(rows, &row{name: "deliver, 6 MB, 1 MiB answers", mode: "deliver", load: big, unpaired: true})
+}
+
+// measure runs the bare client, at as many posts at once as the row's batch has records, and then the row.
+func (r *row) measure(caFile string) error {
+	if !r.unpaired {
+		m, err := inChild("bare", r.load, caFile)
+		if err != nil {
+			return err
+		}
+		r.bare = append(r.bare, m)
+	}
+	fake := &fakeAWS{receiver: r.load.Receiver}
+	server := httptest.NewServer(fake)
+	defer server.Close()
+	load := r.load
+	load.AWS = server.URL
+	m, err := inChild(r.mode, load, caFile)
+	if err != nil {
+		return err
+	}
+	r.results = append(r.results, m)
+	r.requests = append(r.requests, float64(fake.calls.Load())/float64(load.Batch*(load.Invocations+warmups)))
+	return nil
+}
+
+// receive answers 204 at once, or 200 and 1 MiB under /big.
+func receive(w http.ResponseWriter, r *http.Request) {
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		return // the client went away
+	}
+	if r.URL.Path != "/big" {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	_, _ = w.Write(bigAnswer) // the client reads 64 KiB of it
+}
+
+var bigAnswer = make([]byte, 1<<20)
+
+// runtimeSettings are the queue workers' in template.yaml (decision 8). The bare client runs with them too.
+var runtimeSettings = []string{"GOGC=400", "GOMEMLIMIT=200MiB", "GOMAXPROCS=1"}
+
+// inChild runs one measurement in its own process.
+func inChild(mode string, in workload, caFile string) (m measurement, err error) {
+	argument, err := json.Marshal(in)
+	if err != nil {
+		return m, fmt.Errorf("encoding the workload: %w", err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return m, fmt.Errorf("finding this program: %w", err)
+	}
+	cmd := exec.Command(exe, mode, string(argument)) //nolint:gosec // this program itself
+	cmd.Env = append(append(os.Environ(), runtimeSettings...),
+		"AWS_LAMBDA_LOG_FORMAT=JSON", "AWS_LAMBDA_LOG_LEVEL=INFO",
+		"AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=bench", "AWS_SECRET_ACCESS_KEY=bench",
+		"AWS_ENDPOINT_URL="+in.AWS, "SSL_CERT_FILE="+caFile)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = io.Discard, &out // through a pipe, as Lambda reads a function's log
+	if err := child.Run(context.Background(), cmd); err != nil {
+		return m, fmt.Errorf("measuring: %w: %s", err, out.Bytes())
+	}
+	if err := json.Unmarshal(out.Bytes(), &m); err != nil {
+		return m, fmt.Errorf("reading the measurement %q: %w", out.Bytes(), err)
+	}
+	return m, nil
+}

@@ -1,0 +1,80 @@
+// Command bench measures the cost of a delivery: CPU time, memory and AWS requests of the handlers of fanout and
+// deliver, each in its own process, and of the HTTP client alone.
+//
+// A bare net/http client runs under the same conditions right before each of these processes. The result is the median
+// of the ratios of such pairs: a ratio holds even on a machine that does other work. AWS and the receiver run in the
+// program that starts these processes. This AWS only answers the wire protocol.
+//
+// It never compares times between machines, and it never leaves loopback.
+//
+//	go run ./infra/proofs/bench [-rounds 9] [-deliveries 20000] [-rows 'deliver, 50']
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// modes are the measurements of the processes.
+var modes = map[string]func(workload) (measurement, error){
+	"deliver": deliver, "fanout": fanOut, "exchange": exchange, "bare": bare,
+}
+
+// run is the driver, or one of its processes when the first argument names a mode.
+func run(args []string) error {
+	if len(args) == 2 {
+		if measure, ok := modes[args[0]]; ok {
+			return inProcess(args[1], measure)
+		}
+	}
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	var o options
+	flags.IntVar(&o.rounds, "rounds", 9, "runs of each measurement; medians are printed")
+	flags.IntVar(&o.deliveries, "deliveries", 20_000, "deliveries of one run")
+	flags.StringVar(&o.rows, "rows", "", "regular expression: measure only the rows whose names it matches")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	return drive(o)
+}
+
+// options choose the measurements.
+type options struct {
+	rounds, deliveries int
+	rows               string // regular expression
+}
+
+// workload is the task of a measuring process.
+type workload struct {
+	Batch       int    // records of one invocation; concurrency of the bare client and the exchange
+	Invocations int    // measured ones; warmups come before
+	BodyBytes   int    // of one delivery
+	Endpoints   int    // distinct ones of a batch
+	Receiver    string // URL of the receiver's endpoint
+	AWS         string // base URL of the AWS endpoint
+}
+
+// warmups is how many invocations precede the measurement: connections, caches, heap.
+const warmups = 3
+
+// inProcess runs one measurement and prints it to standard error: standard output has the log.
+func inProcess(argument string, measure func(workload) (measurement, error)) error {
+	var in workload
+	if err := json.Unmarshal([]byte(argument), &in); err != nil {
+		return fmt.Errorf("reading the workload: %w", err)
+	}
+	out, err := measure(in)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stderr).Encode(out)
+}

@@ -1,0 +1,262 @@
+//go:build emulator
+
+package cost
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/herald-webhooks/herald/infra/kit/pipeline"
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/rules/apikey"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/rules/event"
+	"github.com/herald-webhooks/herald/internal/tenants/webhooks"
+	"github.com/herald-webhooks/herald/internal/testkit"
+)
+
+// The most that one key may burn in an hour, in dollars: its own limit, and the API's in refusals.
+const mostBurnt = 1.00
+
+// The constants are costs of a request to the management API that usage does not count: API Gateway's price for 512 KB,
+// its line in the access log and the three lines of Lambda, CloudWatch's overhead for a line of the audit log, and the
+// seconds of an invocation, which grow with each byte that it reads.
+const (
+	dollarsGateway = 1.00 / million
+	bytesAccessLog = 400.0
+	bytesLambdaLog = 350.0
+	bytesAuditLine = 26.0
+	secondsRequest = 0.030
+	secondsPerByte = 0.25 / (1 << 20)
+)
+
+// The result is the most that one key can burn in an hour at the template's defaults, as cost.md states it.
+func TestWhatOneKeyCanBurn(t *testing.T) {
+	a := newAPI(t)
+	budget := a.handler.Budget // the template's default
+	body := func(n int) string {
+		return string(must(json.Marshal(map[string]any{
+			"url": fatURL(n), "events": event.Types(), "description": strings.Repeat("\U0001F600", 256),
+			"headers": fatHeaders(),
+		})))
+	}
+	const one = "/v1/webhooks/{id}"
+	worst := 0.0
+	for _, r := range []struct {
+		method, target, body string
+		units, crowd         int // crowd: tries that meet other changes, as many as cost no more units
+	}{
+		{"POST", "/v1/webhooks", body(1000), 5, 0}, {"POST", "/v1/webhooks", body(1001), 5, 3},
+		{"PATCH", one, body(1002), 5, 0}, {"PATCH", one, body(1003), 5, 3}, {"POST", one + "/rotate-secret", "", 5, 0},
+		{"POST", one + "/test", `{"type":"user.created"}`, 5, 0},
+		{"DELETE", one, "", 5, 0}, {"POST", one + "/restore", "", 5, 0}, {"DELETE", one, "", 5, 3},
+		{"POST", one + "/restore", "", 5, 3}, {"DELETE", one, "", 10, 7}, {"POST", one + "/restore", "", 10, 7},
+		{"GET", one, "", 1, 0},
+		{"GET", "/v1/webhooks?limit=1", "", 3, 0}, {"GET", "/v1/webhooks", "", 4, 0},
+		{"GET", "/v1/webhooks?status=deleted&limit=1", "", 3, 0},
+		{"GET", "/v1/webhooks?status=deleted&limit=25", "", 3, 0},
+		{"GET", "/v1/webhooks?status=deleted&limit=100", "", 6, 0}, {"GET", "/v1/event-types", "", 4, 0},
+	} {
+		a.now, a.crowd = a.now.Add(time.Minute), r.crowd
+		status, dollars := a.do(r.method, strings.Replace(r.target, "{id}", a.id, 1), r.body)
+		dollars += waiting(r.crowd)
+		if strings.HasSuffix(r.target, "/test") { // the receiver takes all the time that an attempt may
+			dollars += usage{gbSeconds: 0.5 * number(t, a.options, "AttemptTimeoutSeconds")}.all()
+		}
+		each := dollars / float64(r.units)
+		worst = max(worst, each)
+		t.Logf("%s %s, in a crowd %v: %d, $%.2f a million, by units $%.2f",
+			r.method, r.target, r.crowd > 0, status, dollars*million, each*million)
+		if status >= 300 {
+			t.Errorf("%s %s is refused", r.method, r.target)
+		}
+	}
+	crowd := a.crowded(budget, body)
+	a.handler.Budget = 1 // of which the last request has spent all
+	status, refusal := a.do("GET", "/v1/event-types", "")
+	if status != http.StatusTooManyRequests {
+		t.Fatalf("beyond its limit: %d", status)
+	}
+	most := float64(budget)*worst + crowdSize*refusal
+	t.Logf("%d changes at once: $%.5f of $%.5f", crowdSize, crowd, most)
+	if crowd > most {
+		t.Errorf("%d changes at once burn $%.5f, more than $%.5f", crowdSize, crowd, most)
+	}
+	burnt := 60*float64(budget)*worst + 3600*number(t, a.options, "ApiRateLimit")*refusal
+	t.Logf("a refusal: $%.2f a million; in an hour: $%.2f", refusal*million, burnt)
+	said := fmt.Sprintf("**One API key** can burn $%.2f an hour", burnt)
+	if !strings.Contains(string(must(os.ReadFile(page))), said) {
+		t.Errorf("cost.md does not say: %s", said)
+	}
+	if burnt > mostBurnt {
+		t.Errorf("one key can burn $%.2f an hour", burnt)
+	}
+}
+
+// The most that a request waits for others, in seconds.
+const mostWaiting = 7.0
+
+// waiting returns the dollars for the waits of a request that meets so many changes. Each wait is longer than the one
+// before it, up to a bound.
+func waiting(met int) float64 {
+	seconds := 0.0
+	for n := range met {
+		seconds += min(0.2*float64(int(1)<<n), 1.6)
+	}
+	return usage{gbSeconds: 0.25 * min(seconds, mostWaiting)}.all()
+}
+
+const crowdSize = 200
+
+// crowded returns the dollars that one minute of simultaneous changes of URLs burns. It assumes that each admitted
+// request waits as long as it may.
+func (a *api) crowded(budget int, body func(int) string) (dollars float64) {
+	a.t.Helper()
+	a.now, a.refusals = a.now.Add(time.Minute), true
+	before := a.usage()
+	var all sync.WaitGroup
+	for n := range crowdSize {
+		text := body(2000 + n)
+		target := "/v1/webhooks/" + fatID(n%(endpoint.MaxLive-2))
+		all.Go(func() { answerOf(a.t, a.handler, a.key, "PATCH", target, text) })
+	}
+	all.Wait()
+	u := a.usage().plus(-1, before)
+	u[invocations] = crowdSize
+	u[gbSeconds] = 0.25 * (secondsRequest*crowdSize + secondsPerByte*u[reads]*4096 + mostWaiting*float64(budget)/5)
+	u[logged] += crowdSize*(bytesAccessLog+bytesLambdaLog) + a.newLines()
+	return u.all() + dollarsGateway*crowdSize
+}
+
+// api is the management API of a tenant with the largest endpoints that there can be.
+type api struct {
+	*rig
+	handler *webhooks.Handler
+	key, id string
+	audited int // lines that are counted
+}
+
+func newAPI(t *testing.T) *api {
+	t.Helper()
+	a := &api{rig: newRig(t, traffic{})}
+	client := dynamodb.NewFromConfig(a.cfg)
+	a.key = newKey(t, dynamo.NewAPIKeys(client, a.options.Resources["ApiKeys"]), "acme")
+	a.fill(client, a.options.Resources["Endpoints"])
+	a.handler = must(webhooks.New(webhooks.Config{
+		Settings: pipeline.Settings[webhooks.Settings](t, a.options, "webhooks"), AWS: a.options.AWS("webhooks"),
+		Log: pipeline.Log(&a.output),
+	}))
+	a.handler.Now = a.options.Now
+	return a
+}
+
+// newKey stores a key with all scopes and the longest description.
+func newKey(t testing.TB, keys *dynamo.APIKeys, tenant string) (secret string) {
+	t.Helper()
+	key, secret := apikey.New(time.Now())
+	key.TenantID, key.Scopes, key.Description = tenant, apikey.Scopes(), strings.Repeat("\u00e4", 256)
+	must(0, keys.Put(t.Context(), key))
+	return secret
+}
+
+// fill stores the largest number of endpoints less two. The test creates these two itself.
+func (a *api) fill(client *dynamodb.Client, table string) {
+	a.t.Helper()
+	store := dynamo.NewEndpoints(client, table)
+	e := endpoint.Endpoint{
+		TenantID: "acme", Description: strings.Repeat("\U0001F600", 256), Events: event.Types(), Status: endpoint.Active,
+		CreatedAt: a.now, UpdatedAt: a.now, SecretRotatedAt: a.now, SealedSecret: make([]byte, 200), SecretVersion: 9,
+		Revision: strings.Repeat("r", 32), HeadersVersion: 9,
+		HeaderNames: slices.Sorted(maps.Keys(fatHeaders())), SealedHeaders: make([]byte, endpoint.MaxHeaderBytes+200),
+	}
+	for n := range endpoint.MaxLive - 2 {
+		e.ID, e.URL = fatID(n), fatURL(n)
+		must(0, store.Create(a.t.Context(), e, nil))
+	}
+	row := must(client.GetItem(a.t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: attributes{
+		"tenant_id": text("acme"), "endpoint_id": text(e.ID),
+	}})).Item
+	for n := range endpoint.MaxTotal - endpoint.MaxLive {
+		row["endpoint_id"] = text(fmt.Sprintf("deleted#webhook_01JD%06d0000000000%06d", 0, n))
+		row["status"], row["deleted_at"] = text("deleted"), row["created_at"]
+		must(client.PutItem(a.t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: row}))
+	}
+}
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+// fatHeaders are the largest number of headers, with the longest names and the most bytes.
+func fatHeaders() map[string]string {
+	headers := map[string]string{}
+	for n := range endpoint.MaxHeaders {
+		name := fmt.Sprintf("X%d-%s", n, strings.Repeat("x", 61))
+		headers[name] = strings.Repeat("v", endpoint.MaxHeaderBytes/endpoint.MaxHeaders-len(name))
+	}
+	return headers
+}
+
+func fatID(n int) string { return fmt.Sprintf("webhook_01JD%06d0000000000%06d", 1, n) }
+
+func fatURL(n int) string {
+	return fmt.Sprintf("https://r%d.example.com/%s", n, strings.Repeat("x", 2000))
+}
+
+// do makes a request. It returns the status and the cost in dollars.
+func (a *api) do(method, target, body string) (status int, dollars float64) {
+	a.t.Helper()
+	before := a.usage()
+	status, answer := answerOf(a.t, a.handler, a.key, method, target, body)
+	u := a.usage().plus(-1, before)
+	u[invocations] = 1
+	u[gbSeconds] = 0.25 * (secondsRequest + secondsPerByte*u[reads]*4096)
+	u[logged] += bytesAccessLog + bytesLambdaLog
+	u[sent] = float64(len(answer)) + framing
+	u[logged] += a.newLines()
+	if status == http.StatusCreated {
+		var made struct{ ID string }
+		must(0, json.Unmarshal([]byte(answer), &made))
+		a.id = made.ID
+	}
+	return status, u.all() + dollarsGateway*float64(1+(len(answer)+len(body))/(512<<10))
+}
+
+// newLines are the bytes of the audit lines that have come.
+func (a *api) newLines() (bytes float64) {
+	a.t.Helper()
+	lines := testkit.LogLines(a.t, a.cfg, a.options.Resources["AuditLogs"])
+	for _, line := range lines[a.audited:] {
+		bytes += float64(len(line)) + bytesAuditLine
+	}
+	a.audited = len(lines)
+	return bytes
+}
+
+// answerOf makes a request as API Gateway hands it on.
+func answerOf(t testing.TB, h lambda.Handler, key, method, target, body string) (status int, answer string) {
+	t.Helper()
+	path, query, _ := strings.Cut(target, "?")
+	out := must(h.Invoke(t.Context(), must(json.Marshal(map[string]any{
+		"rawPath": path, "rawQueryString": query, "body": body,
+		"requestContext": map[string]any{"requestId": "JKJaXmPLvHcESHA=", "http": map[string]any{
+			"method": method, "sourceIp": "203.0.113.9"}},
+		"headers": map[string]string{"authorization": "Bearer " + key, "content-type": "application/json"},
+	}))))
+	var of struct {
+		StatusCode int    `json:"statusCode"`
+		Body       string `json:"body"`
+	}
+	must(0, json.Unmarshal(out, &of))
+	return of.StatusCode, of.Body
+}

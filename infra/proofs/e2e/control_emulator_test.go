@@ -1,0 +1,121 @@
+//go:build emulator
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/kit/client"
+	"github.com/herald-webhooks/herald/internal/operators/apikeys"
+	"github.com/herald-webhooks/herald/internal/operators/inspect"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
+)
+
+// controlled is an answer of control.
+type controlled struct {
+	Result string `json:"result"`
+	State  string `json:"state"`
+}
+
+// control asks the function control for an action on the target that fields name.
+func control(t *testing.T, action string, fields about) controlled {
+	t.Helper()
+	return get[controlled](t, "control", action, fields)
+}
+
+// waiting reports whether inspect shows so many deliveries of an event as waiting. The error shows others.
+func waiting(ctx context.Context, tenantID, eventID string, want int) (bool, error) {
+	list, err := ask[inspect.DeliveryList](ctx, "inspect", "deliveries",
+		about{"tenant_id": tenantID, "event_id": eventID})
+	n := 0
+	for _, d := range list.Data {
+		if d.State == "waiting" && d.Reason == "endpoint_paused" {
+			n++
+		}
+	}
+	if err == nil && n != want {
+		err = fmt.Errorf("inspect shows %+v", list.Data)
+	}
+	return n == want, err
+}
+
+// An operator pauses one of a tenant's endpoints, and then the tenant. Deliveries wait from then on, although the owner
+// changes the endpoint, and arrive once both are resumed.
+func TestNothingThatAnOwnerDoesLiftsAPause(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	paused, other := subscribe(t, c, "*"), subscribe(t, c, "*")
+	endpoint := about{"tenant_id": c.TenantID, "endpoint_id": paused.ID}
+	all := about{"tenant_id": c.TenantID}
+	occurredAt := map[string]time.Time{} // by delivery
+	for _, step := range []struct {
+		fields  about
+		waiting int
+	}{{endpoint, 1}, {all, 2}} {
+		if got := control(t, "pause", step.fields); got.State != "paused" {
+			t.Fatalf("paused: %+v", got)
+		}
+		change(t, c, http.MethodPatch, paused.ID, about{"description": "mine"})
+		change(t, c, http.MethodDelete, paused.ID, nil)
+		change(t, c, http.MethodPost, paused.ID+"/restore", nil)
+		paused.turn(t, c, "disabled")
+		paused.turn(t, c, "active")
+		event := publish(t, c, "user.deleted")
+		content := delivery.ContentOf([]byte(event.Payload()))
+		for _, s := range []subscription{paused, other} {
+			occurredAt[delivery.ID(c.TenantID, event.ID, s.ID, content)] = occurred(t, event)
+		}
+		eventually(t, fmt.Sprintf("%d waiting", step.waiting), func(ctx context.Context) (bool, error) {
+			return waiting(ctx, c.TenantID, event.ID, step.waiting)
+		})
+		if h, _, err := operator.Health(t.Context(), c.TenantID, paused.ID); err != nil || h.State != "paused" {
+			t.Errorf("%+v, %v", h, err)
+		}
+	}
+	_, err := ask[controlled](t.Context(), "control", "release", endpoint)
+	if err == nil || !strings.Contains(err.Error(), "tenant_paused") {
+		t.Errorf("released under the pause: %v", err)
+	}
+	if n := len(paused.Requests()); n != 0 {
+		t.Errorf("%d requests under the pause", n)
+	}
+	for _, fields := range []about{all, endpoint} {
+		if got := control(t, "resume", fields); got.Result != "resumed" {
+			t.Fatalf("resumed: %+v", got)
+		}
+	}
+	for id, want := range occurredAt { // through Backlog and RetryQueue
+		if got := state(t, id, "acknowledged").OccurredAt; !got.Equal(want) {
+			t.Errorf("%s occurred at %v, want %s", id, got, want)
+		}
+	}
+	genuine(t, paused.await(t, 2))
+	genuine(t, other.await(t, 2))
+}
+
+func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	keys := get[list[apikeys.IssuedKey]](t, "apikeys", "list", about{"tenant_id": c.TenantID}).Data
+	if len(keys) != 1 || keys[0].APIKey != "" {
+		t.Fatalf("keys %+v", keys)
+	}
+	if err := c.Call(t.Context(), http.MethodGet, "/v1/webhooks", nil, nil); err != nil {
+		t.Fatalf("before: %v", err)
+	}
+	revoked := get[apikeys.Key](t, "apikeys", "revoke", about{"key_id": keys[0].KeyID})
+	if revoked.RevokedAt.IsZero() {
+		t.Errorf("revoke answered %+v", revoked)
+	}
+	var refused *client.Problem
+	err := c.Call(t.Context(), http.MethodGet, "/v1/webhooks", nil, nil)
+	if !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
+		t.Errorf("after: %v", err)
+	}
+}

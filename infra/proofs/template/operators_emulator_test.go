@@ -1,0 +1,363 @@
+//go:build emulator
+
+package template
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/herald-webhooks/herald/infra/kit/pipeline"
+	"github.com/herald-webhooks/herald/infra/kit/runbook"
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/edges/queue"
+	"github.com/herald-webhooks/herald/internal/operators/apikeys"
+	"github.com/herald-webhooks/herald/internal/operators/control"
+	"github.com/herald-webhooks/herald/internal/operators/inspect"
+	"github.com/herald-webhooks/herald/internal/operators/replay"
+	"github.com/herald-webhooks/herald/internal/rules/circuit"
+	"github.com/herald-webhooks/herald/internal/tenants/webhooks"
+	"github.com/herald-webhooks/herald/internal/testkit"
+)
+
+// Every function's role allows all of its calls, and nothing else.
+func TestRolesAllowTheCallsOfTheirFunctions(t *testing.T) {
+	s := newStage(t)
+	s.tellOwners()
+	s.publishKeys()
+	by := s.start()
+	s.seed()
+	s.send("RetryQueue", queue.Outgoing{Body: "unreadable"}) // for a line about a fault
+	s.down["webhook_bad"] = true                             // when its delivery has the last attempt
+	s.consume(by)
+	delete(s.down, "webhook_bad")
+	for range 2 {
+		s.publish("acme", 1)
+		s.publish("slow", 1)
+		s.publish("other", 2)
+		s.reject()
+		for _, id := range []string{"webhook_bad", "webhook_off", "webhook_slow"} {
+			s.put("RetryQueue", id, 1)
+		}
+		s.consume(by)
+		s.runRelease(by.Release)
+		s.now = s.now.Add(time.Hour)
+	}
+	s.manage()
+	s.operate()
+	s.workJobs(by)
+	s.erase()
+	c := calls{all: map[string]map[asked]bool{}}
+	c.add(t, s)
+	c.refused(t, s.tpl)
+	c.unused(t, s.tpl)
+	d := deployment{template: translated(t, "Notices=on"), settings: configurations(t, s.tpl)["default"]}
+	c.confirmed(t, d)
+	c.bounded(t, d)
+	s.answers()
+}
+
+// answers holds the fields of the saved queries against the lines that the functions have written.
+func (s *stage) answers() {
+	s.t.Helper()
+	written := map[string]bool{}
+	audited := strings.Join(testkit.LogLines(s.t, s.cfg, s.resources["AuditLogs"]), "\n")
+	for line := range strings.Lines(s.output.String() + s.ran.String() + audited) {
+		var fields object
+		if err := json.Unmarshal([]byte(line), &fields); err == nil {
+			for field := range fields {
+				written[field] = true
+			}
+		}
+	}
+	for id, fields := range queried(s.t, s.tpl) {
+		for _, field := range fields {
+			if !written[field] {
+				s.t.Errorf("%s asks for %s, which no function has logged", id, field)
+			}
+		}
+	}
+}
+
+// seed stores a slow tenant, deliveries before their last attempt, and endpoints with waiting deliveries. Among these
+// are some that release sends, some that it puts back, some that it drops and some that it buries.
+func (s *stage) seed() {
+	s.t.Helper()
+	circuits := dynamo.NewCircuits(s.tables, s.resources["EndpointHealth"])
+	charging := dynamo.NewCircuits(dynamodb.NewFromConfig(s.aws("deliver")), s.resources["EndpointHealth"])
+	until, err := charging.Charge(s.t.Context(), "slow", time.Hour, s.now) // the stage's clock stands while deliver works
+	s.must(err)
+	s.must(charging.MoveSlow(s.t.Context(), "slow", until, s.now.Add(10*time.Hour)))
+	_, err = circuits.Charge(s.t.Context(), "passed", time.Hour, s.now.Add(-48*time.Hour))
+	s.must(err)
+	s.limit("webhook_good", 300)
+	s.down["webhook_slow"] = true
+	last := s.message("webhook_bad")
+	last.Attempts = 9
+	s.send("RetryQueue", queue.Of(last, 0))
+	s.put("DeadLetterQueue", "webhook_good", 1)
+	s.send("EventsDeadLetterQueue", queue.Outgoing{Body: `{"id":"e","tenant_id":"acme","type":"user.updated","data":{}}`})
+	for id, state := range map[string]circuit.State{
+		"webhook_good": circuit.Recovering, "webhook_off": circuit.Open, "webhook_gone": circuit.Failing,
+	} {
+		item := circuit.Item{TenantID: tenants[id], EndpointID: id, Version: 1, State: state, Since: s.now}
+		_, _, err := circuits.Store(s.t.Context(), circuit.Item{}, item)
+		s.must(err)
+		err = circuits.Hold(s.t.Context(), dynamo.EndpointKey{TenantID: tenants[id], EndpointID: id}, s.now, s.now)
+		s.must(err)
+		s.wait(s.message(id), s.now.Add(time.Hour), true)
+		due, later := s.message(id), s.message(id)
+		due.Attempts, due.Life.DueAt = 9, s.now.Add(time.Hour)
+		later.Attempts, later.Life.DueAt = 9, s.now.Add(time.Hour)
+		s.wait(due, s.now, id == "webhook_off")
+		s.wait(later, s.now.Add(time.Hour), true)
+	}
+}
+
+// hold stores a lease for an endpoint.
+func (s *stage) hold(id string) {
+	s.t.Helper()
+	key := dynamo.EndpointKey{TenantID: tenants[id], EndpointID: id}
+	circuits := dynamo.NewCircuits(s.tables, s.resources["EndpointHealth"])
+	s.must(circuits.Hold(s.t.Context(), key, s.now.Add(5*time.Minute), s.now))
+}
+
+// limit sets the limit of an endpoint, as its owner.
+func (s *stage) limit(id string, limit int) {
+	s.t.Helper()
+	key, err := attributevalue.MarshalMap(map[string]string{"tenant_id": tenants[id], "endpoint_id": id})
+	s.must(err)
+	values, err := attributevalue.MarshalMap(map[string]int{":limit": limit})
+	s.must(err)
+	_, err = s.tables.UpdateItem(s.t.Context(), &dynamodb.UpdateItemInput{
+		TableName: aws.String(s.resources["Endpoints"]), UpdateExpression: aws.String("SET rate_limit = :limit"),
+		Key: key, ExpressionAttributeValues: values,
+	})
+	s.must(err)
+}
+
+// manage has a tenant make every request that it can make.
+func (s *stage) manage() {
+	s.t.Helper()
+	h := s.webhooks()
+	key := s.ask(s.people()["apikeys"], `{"action":"issue","operator":"ann","tenant_id":"acme"}`)["api_key"]
+	id := ""
+	for _, r := range [][3]string{
+		{"POST", "", `{"url":"https://example.com/","events":["*"]}`}, {"GET", "", ""}, {"GET", "/", ""},
+		{"PATCH", "/", `{"description":"x","headers":{"X":"y"}}`}, {"DELETE", "/", ""}, {"POST", "//restore", ""},
+		{"POST", "//test", ""}, {"GET", "//jwks.json", ""}, {"DELETE", "/", ""},
+	} {
+		path := "/v1/webhooks" + strings.Replace(r[1], "/", "/"+id, 1)
+		request, err := json.Marshal(object{
+			"rawPath": path, "body": r[2], "requestContext": object{"http": object{"method": r[0]}},
+			"headers": object{"authorization": fmt.Sprint("Bearer ", key), "content-type": "application/json"},
+		})
+		s.must(err)
+		answer := s.ask(h, string(request))
+		if status := answer["statusCode"].(float64); status >= 300 {
+			s.t.Errorf("%s %s: %v", r[0], path, answer)
+		}
+		if answer["statusCode"] == 201.0 {
+			var made object
+			decode(s.t, []byte(answer["body"].(string)), &made)
+			id = made["id"].(string)
+		}
+	}
+}
+
+func (s *stage) webhooks() *webhooks.Handler {
+	s.t.Helper()
+	h, err := webhooks.New(webhooks.Config{
+		Settings: pipeline.Settings[webhooks.Settings](s.t, s.options, "webhooks"), AWS: s.aws("webhooks"),
+		Log: pipeline.Log(&s.output),
+	})
+	s.must(err)
+	return h
+}
+
+// Dead letters and deleted endpoints are kept for as long as the template says.
+func TestDeadLettersAndDeletedEndpointsExpire(t *testing.T) {
+	s := newStage(t)
+	s.publishKeys()
+	s.put("DeadLetterQueue", "webhook_good", 1)
+	s.consume(s.start())
+	s.manage()
+	for table, row := range map[string]struct{ since, days string }{
+		"DeadLetters": {"died_at", "DeadLetterDays"}, "Endpoints": {"deleted_at", "DeletedEndpointDays"},
+	} {
+		rows, err := s.tables.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(s.resources[table])})
+		s.must(err)
+		expiring := 0
+		for _, item := range rows.Items {
+			var stored map[string]any
+			s.must(attributevalue.UnmarshalMap(item, &stored))
+			since, done := stored[row.since].(string)
+			expires, expiresEver := stored["expires_at"].(float64)
+			if done != expiresEver {
+				t.Errorf("%s: %v", table, stored)
+			}
+			if !done {
+				continue
+			}
+			expiring++
+			from, err := time.Parse(time.RFC3339, since)
+			s.must(err)
+			days := settings(s.options.Parameters).number(t, row.days)
+			if want := from.Unix() + int64(days)*24*3600; int64(expires) != want {
+				t.Errorf("%s: expires at %v, want %d", table, expires, want)
+			}
+		}
+		if ttl := at(s.tpl.Resources[table].Properties, "TimeToLiveSpecification"); expiring == 0 ||
+			ttl["AttributeName"] != "expires_at" || ttl["Enabled"] != true {
+			t.Errorf("%s: %d expire by %v", table, expiring, ttl)
+		}
+	}
+}
+
+// people are the functions of operators.
+func (s *stage) people() map[string]lambda.Handler {
+	s.t.Helper()
+	log := pipeline.Log(&s.output)
+	again := replay.New(replay.Config{
+		Settings: pipeline.Settings[replay.Settings](s.t, s.options, "replay"), AWS: s.aws("replay"), Log: log,
+	}).Function()
+	return map[string]lambda.Handler{
+		"inspect": inspect.New(inspect.Config{
+			Settings: pipeline.Settings[inspect.Settings](s.t, s.options, "inspect"), AWS: s.aws("inspect"), Log: log,
+		}).Function(),
+		"replay": again, "replay:delete": testkit.ByAlias(again, replay.ForGood),
+		"control": control.New(control.Config{
+			Settings: pipeline.Settings[control.Settings](s.t, s.options, "control"), AWS: s.aws("control"), Log: log,
+		}).Function(),
+		"apikeys": apikeys.New(apikeys.Config{
+			Settings: pipeline.Settings[apikeys.Settings](s.t, s.options, "apikeys"), AWS: s.aws("apikeys"), Log: log,
+		}).Function(),
+		"webhooks": s.webhooks(),
+	}
+}
+
+// operate makes the requests of operator-api.md with ids that exist, and compares the answers with those that the page
+// shows. Cursors are made up, and may be refused.
+func (s *stage) operate() {
+	s.t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "infra/docs/operator-api.md"))
+	s.must(err)
+	functions := s.people()
+	shown := s.ask(functions["inspect"], `{"action":"dead_letters","operator":"ann","endpoint_id":"webhook_good"}`)
+	key := s.ask(functions["apikeys"], `{"action":"issue","operator":"ann","tenant_id":"acme"}`)["key_id"]
+	waiting := s.ask(functions["inspect"], `{"action":"rejected_events","operator":"ann"}`)["data"].([]any)
+	events := make([]string, len(waiting))
+	for n, e := range waiting {
+		events[n] = fmt.Sprintf("%q", e.(object)["message_id"])
+	}
+	names := strings.NewReplacer("webhook_…", "webhook_good", "01…", fmt.Sprint(key),
+		"msg_…", fmt.Sprint(shown["data"].([]any)[0].(object)["delivery_id"]), `,"msg_…"`, "",
+		`"message_ids":["…","…"]`, `"message_ids":[`+strings.Join(events, ",")+`]`)
+	asked, answered, started := 0, 0, "job_…"
+	for _, part := range parts(string(text)) {
+		for n, request := range part.Requests {
+			answer := s.ask(functions[part.Function], strings.ReplaceAll(names.Replace(request), "job_…", started))
+			refused, _ := answer["error"].(object)
+			if !slices.Contains([]any{nil, "invalid_cursor"}, refused["code"]) {
+				s.t.Errorf("%s: %v", request, refused)
+			}
+			if n == 0 && part.Answer != "" {
+				var shown object
+				decode(s.t, []byte(part.Answer), &shown)
+				for _, member := range unanswered(shown, answer) {
+					s.t.Errorf("%s: operator-api.md shows the member %s, which the answer has not", request, member)
+				}
+				answered++
+			}
+			if job, ok := answer["job"].(object); ok {
+				started = job["job_id"].(string)
+			}
+			asked++
+		}
+	}
+	if asked < 35 || answered < 20 {
+		s.t.Fatalf("operator-api.md has %d requests and %d answers", asked, answered)
+	}
+}
+
+// parts are the parts of all groups of a page.
+func parts(page string) (all []runbook.Part) {
+	for _, group := range runbook.Groups(page) {
+		all = append(all, group.Parts...)
+	}
+	return all
+}
+
+// unanswered are the members that a page shows of an answer and that the answer has not. Of an empty list and of null
+// it can tell nothing. The names below some members are data: states, reasons, headers.
+func unanswered(shown, answer any) (missing []string) {
+	switch shown := shown.(type) {
+	case object:
+		answer, ok := answer.(object)
+		for name, value := range shown {
+			got, has := answer[name]
+			switch {
+			case ok && !has:
+				missing = append(missing, name)
+			case !slices.Contains([]string{"counts", "failed", "headers", "refused", "states"}, name):
+				for _, deeper := range unanswered(value, got) {
+					missing = append(missing, name+"."+deeper)
+				}
+			}
+		}
+	case []any:
+		if answer, ok := answer.([]any); ok && len(shown) > 0 && len(answer) > 0 {
+			return unanswered(shown[0], answer[0])
+		}
+	}
+	return missing
+}
+
+// workJobs has release wake replay for jobs, replay work them off, and inspect show one. The page's jobs go first:
+// they would purge the dead letter of this job.
+func (s *stage) workJobs(by pipeline.Functions) {
+	s.t.Helper()
+	people := s.people()
+	s.ask(people["replay"], `{"action":"work_jobs","operator":"release"}`)
+	s.put("DeadLetterQueue", "webhook_good", 1)
+	s.consume(by)
+	const request = `{"action":"start_job","operator":"ann","act":"replay","endpoint_id":"webhook_good"}`
+	started := s.ask(people["replay"], request)
+	s.runRelease(by.Release)
+	s.ask(people["replay"], `{"action":"work_jobs","operator":"release"}`)
+	id := started["job"].(object)["job_id"].(string)
+	s.ask(people["inspect"], `{"action":"job_failures","operator":"ann","job_id":"`+id+`"}`)
+}
+
+// erase has replay erase a tenant of whom every table has something.
+func (s *stage) erase() {
+	s.t.Helper()
+	s.wait(s.message("webhook_good"), s.now.Add(time.Hour), true)
+	erase := s.people()["replay:delete"]
+	left := `{"action":"erase","operator":"ann","tenant_id":"acme","confirm":"acme"}`
+	for left != "" {
+		answer := s.ask(erase, left)
+		left = ""
+		if next := answer["next_cursor"]; next != nil {
+			left = fmt.Sprintf(`{"action":"erase","operator":"ann","tenant_id":"acme","confirm":"acme","cursor":%q}`, next)
+		}
+	}
+}
+
+func (s *stage) ask(function lambda.Handler, request string) (answer object) {
+	s.t.Helper()
+	text, err := function.Invoke(s.t.Context(), []byte(request))
+	s.must(err)
+	decode(s.t, text, &answer)
+	return answer
+}

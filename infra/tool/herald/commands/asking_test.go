@@ -1,0 +1,79 @@
+package commands
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+)
+
+// asksNothing are the acts that change nothing of a stack: they write a new file here, or serve a page.
+var asksNothing = []string{"endpoints convert", "events convert", "console"}
+
+// The input of a script is no answer: "yes | herald" would agree to a question that was never read.
+func TestActs_askFirstAndAllAlike(t *testing.T) {
+	for line := range actors {
+		if slices.ContainsFunc(asksNothing, func(quiet string) bool { return strings.HasPrefix(line, quiet) }) {
+			continue
+		}
+		f, out := playUnasked(t, line, "y\n{}")
+		if line == "start" {
+			continue // nothing is stopped
+		}
+		contains(t, out.words, "herald-test in ", ": add --yes to do it without a question")
+		if out.code != exit.Usage {
+			t.Errorf("herald %s: exit code %d: %s", line, out.code, out.words)
+		}
+		looks := []any{"endpoint", "causes", "job"}
+		acts := slices.DeleteFunc(f.requests, func(r answers.Row) bool {
+			return r["dry_run"] == true || slices.Contains(looks, r["action"])
+		})
+		if len(acts) > 0 || len(f.cloud.changes) > 0 {
+			t.Errorf("herald %s: asked %v, changed %v", line, acts, f.cloud.changes)
+		}
+	}
+}
+
+// A number that is not exact, or an id that says nothing, is no question.
+func TestQuestions_tellWhatWouldBeDone(t *testing.T) {
+	const more = `{"selected":48000,"ready":48000,"complete":false,"until":"2026-01-03T08:00:00Z"}`
+	for line, says := range map[string]string{
+		"dead purge --tenant acme":              "Delete more than 48000 dead letters for good?",
+		"dead replay --tenant acme":             "Replay more than 48000 dead letters?",
+		"rejected publish --reason not_process": "Publish more than 48000 events again?",
+		"jobs resume job_1":                     "Go on with the job job_1: delete 870 more dead letters for good?",
+	} {
+		f := &fake{answers: map[string]string{
+			"replay start_job": more, "inspect job": `{"act":"purge","left":870}`, "inspect causes": `{"data":[]}`,
+		}}
+		code, _, words := f.play(t, "n\n", strings.Fields(line)...)
+		if contains(t, words, says); code != exit.Failed {
+			t.Errorf("herald %s: exit code %d: %s", line, code, words)
+		}
+	}
+}
+
+type played struct {
+	code  int
+	words string
+}
+
+// playUnasked plays a command line where input is no terminal.
+func playUnasked(t *testing.T, line, input string) (*fake, played) {
+	t.Helper()
+	if strings.HasSuffix(line, " -") {
+		input = `{"tenant_id":"a"}`
+	}
+	f := &fake{
+		answers: map[string]string{"webhooks import": data("would_create")},
+		later:   slices.Repeat([]string{`{"selected":1,"ready":1,"complete":true,"next_cursor":null}`}, 10),
+	}
+	var out bytes.Buffer
+	on := &terminal.Terminal{In: strings.NewReader(input), Out: &out, Err: &out, Now: clock}
+	code := f.run(t.Context(), on, strings.Fields(line)...)
+	return f, played{code, out.String()}
+}

@@ -1,0 +1,65 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+)
+
+func TestEndpoints_areActedOnAfterARefusal(t *testing.T) {
+	refused := func(code string) string { return `{"error":{"code":"` + code + `","message":"no","field":"reason"}}` }
+	const paused, line = "already_paused", "-y endpoints pause a/x a/y a/z"
+	for name, c := range map[string]struct {
+		line     string
+		answers  []string
+		code     int
+		says     []string
+		requests int
+	}{
+		"one of three": {line, []string{`{}`, refused(paused), `{}`}, exit.Unhealthy, []string{"refused: a/y ()"}, 6},
+		"all":          {line, slices.Repeat([]string{refused(paused)}, 3), exit.Failed, []string{"a/x", "a/z"}, 6},
+		"the only one": {"-y endpoints pause a/x", []string{refused(paused)}, exit.Failed,
+			[]string{"a/x (): reason: no"}, 2},
+		"a flag's text": {line, slices.Repeat([]string{refused("invalid_field")}, 3), exit.Usage, []string{"a/x"}, 6},
+		"a fault": {line, []string{refused(paused), ""}, exit.Failed,
+			[]string{"refused: a/x", "herald: a/y (): invoking control", "not begun: a/z"}, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &fake{}
+			for _, endpoint := range []string{"x", "y", "z"}[:strings.Count(c.line, "a/")] {
+				f.later = append(f.later, `{"tenant_id":"a","description":"`+endpoint+`","url":""}`)
+			}
+			f.later = append(f.later, c.answers...)
+			if f.ends(t, c.code, c.line, c.says...); len(f.requests) != c.requests {
+				t.Errorf("%d requests, want %d", len(f.requests), c.requests)
+			}
+		})
+	}
+}
+
+// A limit is asked about with its number, and both of its flags are required.
+func TestEndpoints_limit_asksWithTheNumber(t *testing.T) {
+	shown := map[string]string{
+		"inspect endpoint": `{"tenant_id":"a","endpoint_id":"webhook_1","description":"x","url":""}`,
+	}
+	for line, question := range map[string]string{
+		"endpoints limit a/x --rate 10 --reason quota": "Limit the deliveries a second for a/x () to 10?",
+		"endpoints unlimit a/x":                        "Remove the operators' limit of a/x ()?",
+	} {
+		f := &fake{answers: shown}
+		_, out, words := f.play(t, "n\n", strings.Fields(line)...)
+		if contains(t, out+words, question); len(f.requests) != 1 {
+			t.Errorf("herald %s, denied, asked %v", line, f.requests)
+		}
+	}
+	for line, says := range map[string]string{
+		"-y endpoints limit a/x --reason quota":            "--rate is required",
+		"-y endpoints limit a/x --rate 10":                 "--reason is required",
+		"-y endpoints limit a/x --rate 0 --reason quota":   "--rate: must be 1 to 300",
+		"-y endpoints limit a/x --rate 301 --reason quota": "--rate: must be 1 to 300",
+	} {
+		(&fake{}).ends(t, exit.Usage, line, says)
+	}
+}

@@ -1,0 +1,172 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
+	"github.com/herald-webhooks/herald/infra/tool/movein"
+	"github.com/herald-webhooks/herald/internal/edges/egress"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+)
+
+// convertCommand is the command endpoints convert.
+func convertCommand(s setup) *cli.Command {
+	c := command("convert FILE", "write what another sender's API answers as lines for endpoints import",
+		func(_ context.Context, line *cli.Command) error {
+			rules, err := rulesOf(line)
+			if err != nil {
+				return err
+			}
+			return s.convert(line, "endpoints", func(content []byte) ([]byte, movein.Report, error) {
+				return movein.Endpoints(content, rules)
+			})
+		},
+		usage.Among("from", "the sender: svix, convoy, outpost, or standard for others with Standard Webhooks",
+			string(movein.Svix), string(movein.Convoy), string(movein.Outpost), string(movein.Standard)),
+		&cli.StringFlag{Name: "to", Value: "endpoints.jsonl", Usage: "a new file, for its owner's eyes only"},
+		usage.Text("tenant", "the tenant's id; or the field that has it, with a dot before it: .metadata.org"),
+		usage.Text("ports", "the stack's EgressAllowPorts: ports besides 443"),
+		usage.Text("cidrs", "the stack's EgressAllowCidrs: addresses that are not public"),
+		usage.Number("per-host", "the stack's MaxEndpointsPerHost", 20, 1, endpoint.MaxLive),
+	)
+	c.Description = "FILE, or standard input for -, is JSON: the answers as they came, one after the other, or one\n" +
+		"object a line, with the secret of each in its field secret: infra/docs/moving-in.md has the loop.\n" +
+		"Endpoints that Herald cannot have are left out and listed, and so is everything else that is lost.\n" +
+		"It asks neither AWS nor the other sender. No secret is shown."
+	return c
+}
+
+// typesCommand is the command events convert.
+func typesCommand(s setup) *cli.Command {
+	c := command("convert FILE", "write another sender's event types, with their JSON Schemas, as a catalogue",
+		func(_ context.Context, line *cli.Command) error { return s.convert(line, "event types", movein.Types) },
+		&cli.StringFlag{Name: "to", Value: "catalogue.yaml", Usage: "a new file"},
+	)
+	c.Description = "FILE, or standard input for -, is JSON: the event types of Svix or Convoy, or the topics of\n" +
+		"Outpost, as their APIs answer them. infra/docs/publishing.md says how to build Herald with the catalogue."
+	return c
+}
+
+// rulesOf are the rules that a line's flags set.
+func rulesOf(line *cli.Command) (rules movein.Rules, err error) {
+	if line.String("from") == "" {
+		return rules, exit.With(exit.Usage, "--from is required: svix, convoy, outpost or standard")
+	}
+	policy, err := egress.ParsePolicy(egress.Settings{
+		Stage: egress.LocalStage, AllowCIDRs: line.String("cidrs"), AllowPorts: line.String("ports"),
+	})
+	if err != nil { // it names the parameters, as the stack has them
+		return rules, exit.With(exit.Usage, "--ports or --cidrs: %v", err)
+	}
+	return movein.Rules{
+		From: movein.Source(line.String("from")), Tenant: line.String("tenant"), PerHost: line.Int("per-host"),
+		URLs: endpoint.URLPolicy{Addr: policy.Addr, Port: policy.Port},
+	}, nil
+}
+
+// converter converts the content of a file.
+type converter func(content []byte) (made []byte, report movein.Report, err error)
+
+// convert converts the file of a line, and reports.
+func (s setup) convert(line *cli.Command, things string, by converter) error {
+	on, to := s.screen(line), line.String("to")
+	made, report, err := s.converted(line, things, by)
+	if err != nil {
+		return err
+	}
+	writes := report.Taken > 0 && !line.Bool("dry-run")
+	if writes {
+		if err := on.WriteNew(to, made); err != nil {
+			return err
+		}
+	}
+	printReport(on, report)
+	left := len(report.Objects) - report.Taken
+	on.Say("%d %s: %d converted, %d left out", len(report.Objects), things, report.Taken, left)
+	if report.More {
+		on.Say("note: the last page says that there are more: fetch them all")
+	}
+	if writes {
+		on.Say("written to %s, which only you can read", to)
+	}
+	switch {
+	case report.Taken == 0:
+		return exit.With(exit.Failed, "nothing could be converted, so no file was written")
+	case left > 0 || report.More:
+		return exit.Quietly(exit.Unhealthy)
+	}
+	return nil
+}
+
+// converted is the result for the file of a line.
+func (s setup) converted(line *cli.Command, things string, by converter) ([]byte, movein.Report, error) {
+	path, err := usage.Argument(line)
+	if err != nil {
+		return nil, movein.Report{}, err
+	}
+	content, err := s.terminal.ReadFile(path)
+	if err != nil {
+		return nil, movein.Report{}, err
+	}
+	made, report, err := by(content)
+	if err == nil && len(report.Objects) == 0 {
+		err = exit.With(exit.Failed, "%s has no %s in it", path, things)
+	} else if err != nil {
+		err = exit.With(exit.Usage, "%s: %s", path, answers.Safe(err.Error()))
+	}
+	return made, report, err
+}
+
+// printReport prints the objects that were left out, one a line, and then everything else that is lost, a kind a line.
+func printReport(on terminal.Screen, report movein.Report) {
+	if on.JSON {
+		on.PrintJSON(report)
+		return
+	}
+	var out, kinds []answers.Row
+	kind := map[movein.Note]answers.Row{}
+	for _, o := range report.Objects {
+		var why []string
+		for _, n := range o.Notes {
+			switch {
+			case n.Reason:
+				why = append(why, strings.TrimPrefix(n.Field+": "+n.Message, ": "))
+			case !o.LeftOut && kind[n] == nil:
+				kind[n] = answers.Row{
+					"field": n.Field, "message": n.Message, "in": 1.0, "objects": fmt.Sprint(o.Number),
+				}
+				kinds = append(kinds, kind[n])
+			case !o.LeftOut:
+				kind[n]["in"] = answers.Number(kind[n], "in") + 1
+				kind[n]["objects"] = more(answers.Text(kind[n], "objects"), o.Number)
+			}
+		}
+		if o.LeftOut {
+			out = append(out, answers.Row{
+				"object": float64(o.Number), "id": o.ID, "tenant_id": o.TenantID, "host": o.Host, "why": strings.Join(why, "; "),
+			})
+		}
+	}
+	if len(out) > 0 {
+		on.Table(out, "left_out=object", "id", "tenant_id", "host", "why")
+	}
+	if len(kinds) > 0 {
+		on.Table(kinds, "lost_or_changed=field", "in", "objects", "why=message")
+	}
+}
+
+// more adds a number to a list for a person, which has a few.
+func more(list string, number int) string {
+	const enough = 24
+	if len(list) < enough {
+		return fmt.Sprintf("%s, %d", list, number)
+	}
+	return strings.TrimSuffix(list, ", …") + ", …"
+}

@@ -1,0 +1,52 @@
+package commands
+
+import (
+	"slices"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+)
+
+// endpointColumns are those of trouble, with the limit that counts before the id.
+var endpointColumns = slices.Insert(slices.Clone(troubleColumns), len(troubleColumns)-1, "limit=effective_rate_limit")
+
+func endpointCommands(s setup) *cli.Command {
+	act := s.actOnEndpoints()
+	tenant := usage.Text("tenant", "the tenant's id")
+	endpoints := group("endpoints", "endpoints in trouble, or of a tenant",
+		command("list", "endpoints in trouble, or all of a tenant's", s.list("inspect", "endpoints", endpointColumns...),
+			tenant, usage.Text("state", "failing, flapping, open, recovering, paused, disabled, healthy,"+
+				" \"waiting for its rate\" or deleted"),
+			usage.Text("host", "of the URL"), usage.Text("description", "its owner's"), limitFlag(stack.MaxPage)),
+		command("show ENDPOINT", "one endpoint", s.on(showEndpoint),
+			tenant, &cli.BoolFlag{Name: "path", Usage: "show the URL's path, too; this is logged"}),
+		convertCommand(s), importCommand(s),
+		command("pause ENDPOINT…", "send it nothing; its deliveries are held", act, tenant,
+			usage.Text("reason", "kept with the mark and shown: a ticket, say")),
+		command("resume ENDPOINT…", "end a pause: held deliveries are sent", act, tenant),
+		command("limit ENDPOINT…", "bound its deliveries a second", act, tenant,
+			required(usage.Number("rate", "deliveries a second", 0, endpoint.MinRate, endpoint.MaxRate)),
+			required(usage.Text("reason", "kept with the limit and shown: a ticket, say"))),
+		command("unlimit ENDPOINT…", "remove an operator's limit; its owner's stays", act, tenant),
+		command("release ENDPOINT…", "send the backlog at once, regardless of circuit and schedule",
+			act, tenant),
+		command("discard ENDPOINT…", "throw away its waiting deliveries", act, tenant,
+			usage.Text("before", "deliveries that began before; now by default")),
+	)
+	endpoints.Description = "An ENDPOINT is an id, or TENANT/NAME with its host or description, such as \"acme/crm\"."
+	return endpoints
+}
+
+// required is a flag without which the command does nothing.
+func required(f cli.Flag) cli.Flag {
+	switch flag := f.(type) {
+	case *cli.IntFlag:
+		flag.Required = true
+	case *cli.StringFlag:
+		flag.Required = true
+	}
+	return f
+}

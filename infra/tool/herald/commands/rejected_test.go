@@ -1,0 +1,67 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/internal/rules/event"
+)
+
+func TestRejected_listSaysWhoseAndWhatCanSucceed(t *testing.T) {
+	f := &fake{answers: map[string]string{"inspect rejected_events": `{"data":[
+		{"message_id":"m1","reason":"invalid event: type: is not an implemented event; the nearest are user.created, user.b",
+			"body":"{\"tenant_id\":\"acme\",\"type\":\"user.\\u001brenamed\"}"},
+		{"message_id":"m2","reason":"not_processed","body":"<html>"}],"next_cursor":null}`}}
+	out := f.ends(t, exit.Done, "rejected list", "next: herald rejected publish --reason not_processed --watch\n")
+	const want = "m1 acme user.\uFFFDrenamed – type: is not an implemented event, nearest: user.created no – – " +
+		"m2 – – – not_processed yes"
+	contains(t, strings.Join(strings.Fields(out), " "), want)
+	f.ends(t, exit.Done, "-o json rejected list", "the nearest are") // not shortened
+}
+
+func TestTypes_areTheCatalogue(t *testing.T) {
+	out := new(fake).ends(t, exit.Done, "-o json types")
+	var list struct {
+		Data []struct {
+			Type        string         `json:"type"`
+			Description string         `json:"description"`
+			Schema      map[string]any `json:"schema"`
+			Example     map[string]any `json:"example"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal([]byte(out), &list); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range list.Data {
+		if names = append(names, r.Type); r.Description == "" || r.Schema == nil || r.Example == nil {
+			t.Errorf("incomplete: %+v", r)
+		}
+	}
+	if diff := cmp.Diff(event.Types(), names); diff != "" {
+		t.Errorf("types (-known +listed):\n%s", diff)
+	}
+}
+
+// The types are those of the catalogue, wherever herald runs: no stack is looked for.
+func TestTypes_showOneAndSayWhatIsNext(t *testing.T) {
+	f := new(fake)
+	f.ends(t, exit.Done, "types", "user.created", "A user was created", "next: herald types show TYPE")
+	f.ends(t, exit.Done, "types show user.created", "A user was created", "userId", "^user_", "zoë.martínez@example.com",
+		"next: herald events send user.created --tenant TENANT")
+	out := f.ends(t, exit.Done, "-o json types show user.created")
+	var row map[string]any
+	if err := json.Unmarshal([]byte(out), &row); err != nil || row["type"] != "user.created" || row["schema"] == nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	f.ends(t, exit.Usage, "types show user.creatd", "user.created", "see herald types")
+	f.ends(t, exit.Usage, "types show", "give one argument, TYPE")
+	f.ends(t, exit.Usage, "types shwo", "show")
+	if len(f.requests) > 0 {
+		t.Errorf("asked %v", f.requests)
+	}
+}

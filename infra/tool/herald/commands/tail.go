@@ -1,0 +1,84 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+)
+
+// tailCommand is the command tail. It refuses an endpoint's other names: attempts are logged with its id.
+func tailCommand(s setup) *cli.Command {
+	follow := s.on(showAttempts)
+	action := func(ctx context.Context, line *cli.Command) error {
+		wanted, err := s.fields(line)
+		if err != nil {
+			return err
+		}
+		if id := answers.Text(wanted, "endpoint_id"); id != "" && !strings.HasPrefix(id, endpoint.IDPrefix) {
+			return exit.With(exit.Usage, "%q is no id of an endpoint; see %s --help", id, line.FullName())
+		}
+		return follow(ctx, line)
+	}
+	return command("tail", "attempts as they are made; of successes at the first attempt, only a sample is logged",
+		action, usage.Text("tenant", "of this tenant only"), usage.Text("endpoint", "its id, or TENANT/ID"),
+		usage.Among("outcome", "acknowledged, retry, dead or discarded", string(delivery.VerdictAcknowledged),
+			string(delivery.VerdictRetry), string(delivery.VerdictDead), string(delivery.VerdictDiscarded)))
+}
+
+// showAttempts prints attempts until the context ends, or the output is closed.
+func showAttempts(ctx context.Context, c call) error {
+	c.Say("attempts of %s, until Ctrl-C; successes at the first attempt are a sample (SuccessLogSample)", c.stack.Name)
+	read := c.stack.Tail
+	if c.line.Bool("local") {
+		read = stack.TailLocal
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	err := read(ctx, func(line string) {
+		showAttempt(c.Screen, c.fields, line)
+		if c.Broken() != nil {
+			stop()
+		}
+	})
+	if errors.Is(err, context.Canceled) {
+		return nil // Ctrl-C is how it ends
+	}
+	return err
+}
+
+// showAttempt prints a line of the log if it is an attempt with the wanted fields.
+func showAttempt(screen terminal.Screen, wanted answers.Row, line string) {
+	var r answers.Row
+	err := json.Unmarshal([]byte(line), &r)
+	isAttempt := err == nil && r["outcome"] != nil && r["endpoint_id"] != nil // no platform line, no batch's sum
+	if !isAttempt {
+		return
+	}
+	for field, want := range wanted {
+		if r[field] != want {
+			return
+		}
+	}
+	if screen.JSON {
+		screen.Print(terminal.Escaped(line))
+		return
+	}
+	cells := []string{answers.Safe(answers.Text(r, "time"))}
+	for _, field := range []string{
+		"tenant_id", "endpoint_id", "delivery_id", "attempt", "outcome", "status", "reason", "ms",
+	} {
+		cells = append(cells, screen.Cell(r, field))
+	}
+	screen.Print(strings.Join(cells, "  "))
+}

@@ -1,0 +1,75 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+
+	"github.com/herald-webhooks/herald/infra/kit/client"
+	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
+)
+
+// idForms are the ids that lead to a page, wherever in a text they stand.
+var idForms = []struct {
+	form        *regexp.Regexp
+	path, field string
+}{
+	{regexp.MustCompile(`\b(?:msg|test)_[A-Za-z0-9_-]{1,128}`), "/delivery", "delivery_id"},
+	{regexp.MustCompile(`\bunreadable_[A-Za-z0-9_-]{1,128}`), "/letter", "delivery_id"},
+	{regexp.MustCompile(`\bwebhook_[A-Za-z0-9_-]{1,128}`), "/endpoint", "endpoint_id"},
+	{regexp.MustCompile(`\bjob_[A-Za-z0-9_-]{1,128}`), "/job", "job_id"},
+	{regexp.MustCompile(`\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b`), "/rejected", "message_id"},
+}
+
+// find leads from a pasted text to the page of the id in it, and otherwise to a search.
+func (s *Server) find(w http.ResponseWriter, r *http.Request) {
+	pasted := r.URL.Query().Get("q")
+	for _, k := range idForms {
+		if id := k.form.FindString(pasted); id != "" {
+			http.Redirect(w, r, s.site.Link(k.path, k.field, id), http.StatusSeeOther) //nolint:gosec // the console's own path
+			return
+		}
+	}
+	s.show(view{page: "find", title: "Search", read: searchPage})(w, r)
+}
+
+// searchPage looks for a text that is no id: a tenant's, a description or a host.
+func searchPage(ctx context.Context, s *Server, q url.Values) (any, error) {
+	pasted := q.Get("q")
+	found := list{Table: &parts.Table{}, More: pasted}
+	if pasted == "" {
+		return found, nil
+	}
+	var rows []any
+	for _, field := range []string{"tenant_id", "description", "host"} {
+		some, err := s.Stack.Ask(ctx, "inspect", "endpoints", answers.Row{field: pasted, "limit": 20})
+		var refused *client.Refusal
+		if errors.As(err, &refused) {
+			continue // the text is no tenant's id, say
+		}
+		if err != nil {
+			return nil, err
+		}
+		data, _ := some["data"].([]any)
+		rows = append(rows, data...)
+	}
+	found.Table = s.site.EndpointList(url.Values{}, answers.Row{"data": unique(rows)}).Or(
+		"No tenant has this id, and no endpoint in trouble has this description or host.")
+	return found, nil
+}
+
+// unique leaves out rows of endpoints that came before.
+func unique(rows []any) (some []any) {
+	seen := map[any]bool{}
+	for _, r := range rows {
+		id := answers.At(r, "endpoint_id")
+		if !seen[id] {
+			some = append(some, r)
+		}
+		seen[id] = true
+	}
+	return some
+}

@@ -1,0 +1,157 @@
+package console
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/herald-webhooks/herald/infra/kit/client"
+)
+
+var (
+	formOf  = regexp.MustCompile(`(?s)<form[^>]*method="post"[^>]*action="([^"]*)"[^>]*>(.*?)</form>`)
+	fieldOf = regexp.MustCompile(`<input type="(?:hidden|checkbox)" name="([^"]*)" value="([^"]*)"`)
+)
+
+// many are answers with more than one of everything that a button could act on.
+var many = map[string]string{
+	"endpoint": `{"tenant_id":"acme","endpoint_id":"webhook_1","description":"crm","tenant_paused":%s,
+		"health":{"state":"%s"},"waiting":{"count":30000,"more":true}}`,
+	"dead_letters":    `{"data":[{"delivery_id":"msg_1"},{"delivery_id":"msg_2"}],"next_cursor":null}`,
+	"rejected_events": `{"data":[{"message_id":"m_1","bytes":1},{"message_id":"m_2","bytes":1}],"next_cursor":null}`,
+	"job":             `{"job_id":"job_1","act":"purge","state":"stopped","selected":900,"left":870,"operator":"ann"}`,
+}
+
+// reaching are the functions' actions that send or delete more than one thing.
+var reaching = regexp.MustCompile(`^control (release|resume \{"tenant_id":"acme"\}|discard)|` +
+	`^replay(delete)? (start_job|resume_job|deliveries|rejected_events|purge|discard)`)
+
+// One button may act on one thing. Whatever reaches many has a question with its number first, on every page.
+func TestPages_askBeforeEveryActOnMany(t *testing.T) {
+	for _, state := range []string{"open", "failing", "flapping", "recovering", "paused", "healthy", "deleted"} {
+		for _, tenantPaused := range []string{"true", "false"} {
+			answers := map[string]string{}
+			for action, text := range many {
+				answers[action] = text
+			}
+			text := strings.Replace(many["endpoint"], "%s", tenantPaused, 1)
+			answers["endpoint"] = strings.Replace(text, "%s", state, 1)
+			f := said(answers)
+			web, browser, s := open(t, f)
+			for _, path := range []string{
+				"/", "/endpoint?tenant_id=acme&endpoint_id=webhook_1", "/dead?status=dead", "/rejected", "/job?job_id=job_1",
+				"/letter?delivery_id=msg_1",
+			} {
+				page := body(t, get(t, browser, web.URL+path))
+				for _, form := range formOf.FindAllStringSubmatch(page, -1) {
+					fields := url.Values{}
+					for _, in := range fieldOf.FindAllStringSubmatch(form[2], -1) {
+						fields.Add(in[1], in[2])
+					}
+					f.asked = nil
+					submit(t, browser, strings.TrimSuffix(web.URL, s.site.Base)+form[1], fields)
+					at := slices.IndexFunc(f.asked, func(a string) bool {
+						one := strings.Contains(a, `"delivery_ids":["msg_1"]`)
+						return reaching.MatchString(a) && !strings.Contains(a, `"dry_run":true`) && !one
+					})
+					if at >= 0 {
+						t.Errorf("%s, %s: %s does %s at once", state, path, form[1], f.asked[at])
+					}
+				}
+			}
+		}
+	}
+}
+
+// Each question says its number, and how to answer it.
+func TestConfirm_asksAboutWhatOneNameReaches(t *testing.T) {
+	for address, c := range map[string]struct{ waiting, asks, does string }{
+		"release&tenant_id=acme&endpoint_id=webhook_1": {`{"count":30}`,
+			"Send 30 deliveries that wait for crm of acme at once?",
+			`control release {"endpoint_id":"webhook_1","tenant_id":"acme"}`},
+		"release&endpoint_id=webhook_1": {`{"count":30,"more":true}`,
+			"Send more than 30 deliveries that wait", `control release {"endpoint_id":"webhook_1"}`},
+		"resume_tenant&tenant_id=acme": {"", "Resume the tenant acme?", `control resume {"tenant_id":"acme"}`},
+		"resume_job&job_id=job_1": {"", "Publish 870 more rejected events again?",
+			`replay resume_job {"job_id":"job_1"}`},
+	} {
+		f := said(map[string]string{
+			"endpoint": `{"tenant_id":"acme","description":"crm","health":{"state":"open"},"waiting":` + c.waiting + "}",
+			"job":      strings.Replace(many["job"], "purge", "publish", 1),
+		})
+		web, browser, _ := open(t, f)
+		form := hidden(body(t, get(t, browser, web.URL+"/confirm?act="+address), c.asks))
+		f.asked = nil
+		submit(t, browser, web.URL+"/start", form)
+		if len(f.asked) == 0 || f.asked[0] != c.does {
+			t.Errorf("%s: asked %v, want %s", address, f.asked, c.does)
+		}
+	}
+}
+
+// A purge that somebody has stopped deletes for good when it goes on, as a new one does.
+func TestConfirm_letsAPurgeGoOnOnlyWhereItsNumberWasTyped(t *testing.T) {
+	f := said(map[string]string{"job": many["job"]})
+	f.refused = map[string]error{"resume_job": &client.Refusal{Code: "alias_required"}}
+	web, browser, _ := open(t, f)
+	page := body(t, get(t, browser, web.URL+"/confirm?act=resume_job&job_id=job_1"),
+		"Delete 870 more dead letters for good?", `name="typed" required`)
+	form := hidden(page)
+	for typed, deletes := range map[string]bool{"": false, "87": false, "870": true} {
+		f.asked = nil
+		form.Set("typed", typed)
+		submit(t, browser, web.URL+"/start", form)
+		submit(t, browser, web.URL+"/job/resume", url.Values{"job_id": {"job_1"}})
+		if got := slices.Contains(f.asked, `replaydelete resume_job {"job_id":"job_1"}`); got != deletes {
+			t.Errorf("%q typed: asked %v", typed, f.asked)
+		}
+	}
+}
+
+// A selection that could not be counted in time is larger than the number that is typed.
+func TestConfirm_saysWhereItsNumberIsNotAll(t *testing.T) {
+	web, browser, _ := open(t, said(map[string]string{"start_job": `{"selected":48000,"ready":48000,"complete":false}`}))
+	body(t, get(t, browser, web.URL+"/confirm?act=purge&status=dead"), "Delete more than 48000 dead letters for good?",
+		"There was no time to count all")
+}
+
+// A question shows the ids that were ticked.
+func TestConfirm_showsTheTickedIds(t *testing.T) {
+	web, browser, _ := open(t, &functions{})
+	body(t, get(t, browser, web.URL+"/confirm?act=purge&delivery_id=msg_1&delivery_id=msg_2"), "Delete 2 dead letters",
+		">msg_1</bdi>", ">msg_2</bdi>")
+}
+
+// A button below a list is about the boxes. Without one that is ticked, the same address would select everything.
+func TestConfirm_actsOnNothingWhereNoBoxIsTicked(t *testing.T) {
+	f := &functions{}
+	web, browser, _ := open(t, f)
+	boxes := regexp.MustCompile(`(?s)<form method="get" action="[^"]*/confirm">(.*?)</form>`)
+	given := regexp.MustCompile(`type="hidden" name="([^"]*)" value="([^"]*)"`)
+	buttons := regexp.MustCompile(`<button name="act" value="([^"]*)"`)
+	seen := 0
+	for _, path := range []string{"/dead?status=dead", "/rejected"} {
+		form := boxes.FindStringSubmatch(body(t, get(t, browser, web.URL+path)))
+		if form == nil {
+			t.Fatalf("%s has no list with boxes", path)
+		}
+		fields := url.Values{}
+		for _, in := range given.FindAllStringSubmatch(form[1], -1) {
+			fields.Add(in[1], in[2])
+		}
+		for _, button := range buttons.FindAllStringSubmatch(form[1], -1) {
+			seen++
+			fields.Set("act", button[1])
+			f.asked = nil
+			body(t, get(t, browser, web.URL+"/confirm?"+fields.Encode()), "no box was ticked")
+			if slices.ContainsFunc(f.asked, func(a string) bool { return strings.Contains(a, "start_job") }) {
+				t.Errorf("%s, %s: asked %v", path, button[1], f.asked)
+			}
+		}
+	}
+	if seen != 4 {
+		t.Errorf("%d buttons", seen)
+	}
+}

@@ -1,0 +1,102 @@
+package console
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
+	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+)
+
+// model is a page's content.
+type model struct {
+	Title, Page, Nav, Stack, Operator string
+	Live                              bool // it asks again by itself
+	Query                             url.Values
+	Path                              string // with the query, for a refresh
+	Data                              any
+	Problem                           string // instead of Data
+	Denied                            bool
+	Done                              string   // an act's result
+	AsOf                              string   // when the stack was asked
+	Acts                              []string // the functions that the page's buttons invoke
+}
+
+// thing is the content of a page about one thing. Raw is the answer as it came, folded at the end.
+type thing struct {
+	Head     *parts.Head
+	Timeline *parts.Timeline
+	Lists    []parts.Section
+	Raw      any
+	More     any // of one kind of page
+}
+
+// list is the content of a page that is a list: its filter stands above it.
+type list struct {
+	*parts.Table
+
+	Note string
+	More any // of one kind of page
+}
+
+// filterFields select dead letters.
+var filterFields = []string{"tenant_id", "endpoint_id", "reason", "status", "since", "until"}
+
+// pick takes the fields that are given.
+func pick(query url.Values, fields ...string) answers.Row {
+	picked := answers.Row{}
+	for _, f := range fields {
+		if v := query.Get(f); v != "" {
+			picked[f] = v
+		}
+	}
+	return picked
+}
+
+// with is a request with another field.
+func with(f answers.Row, name string, value any) answers.Row {
+	f = maps.Clone(f)
+	f[name] = value
+	return f
+}
+
+// render writes a page, or its problem.
+func (s *Server) render(w http.ResponseWriter, r *http.Request, m model, err error) {
+	status := http.StatusOK
+	if err != nil {
+		status = http.StatusBadGateway
+		m.Problem, m.Denied = err.Error(), errors.Is(err, exit.ErrDenied)
+		if m.Denied {
+			status = http.StatusForbidden
+		}
+	}
+	name := "layout"
+	if r.Header.Get("Hx-Request") == "true" {
+		name, status = "content", http.StatusOK // htmx shows no other
+	}
+	var page strings.Builder
+	if err := s.pages.ExecuteTemplate(&page, name, m); err != nil { // the tests render every page
+		http.Error(w, "the page cannot be shown: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, visible(page.String())) // the browser has gone: nothing else can fail
+}
+
+// nextPage is the path of a list's next page, "" after the last.
+func (s *Server) nextPage(path string, query url.Values, found answers.Row) string {
+	cursor, more := found["next_cursor"].(string)
+	if !more {
+		return ""
+	}
+	q := maps.Clone(query)
+	q.Del("done")
+	q.Set("cursor", cursor)
+	return s.site.Base + path + "?" + q.Encode()
+}

@@ -1,0 +1,34 @@
+// Package parts makes the parts of pages: tables with their cells, heads and timelines of endpoints, deliveries, dead
+// letters and jobs. It lays out answers of the operator functions, and asks none of them. It leaves texts of
+// tenants and receivers as they came: the templates escape them.
+package parts
+
+import (
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+)
+
+// Site is all that parts know of the console: where links lead, and the time.
+type Site struct {
+	Base string // of all paths
+	Now  func() time.Time
+}
+
+// At is a time by its distance, with the time itself as its title.
+func (s Site) At(v any) Cell {
+	at, err := time.Parse(time.RFC3339, answers.Plain(v))
+	if err != nil {
+		return Cell{Text: answers.Plain(v)}
+	}
+	full := at.UTC().Format("2006-01-02 15:04:05 UTC")
+	return Cell{Text: near(at, s.Now()), Title: full, Time: at.UTC().Format(time.RFC3339)}
+}
+
+// Link is a path with a query of names and values, below the base.
+func (s Site) Link(path string, pairs ...any) string { return s.Base + Link(path, pairs...) }
+
+// EndpointLink leads to the page of an endpoint.
+func (s Site) EndpointLink(r answers.Row) string {
+	return s.Link("/endpoint", "endpoint_id", r["endpoint_id"], "tenant_id", r["tenant_id"])
+}

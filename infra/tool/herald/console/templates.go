@@ -1,0 +1,70 @@
+package console
+
+import (
+	"html/template"
+	"maps"
+	"net/url"
+	"strings"
+
+	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
+	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+)
+
+// functions are for the pages.
+func (s *Server) functions() template.FuncMap {
+	return template.FuncMap{
+		"include": s.include, "at": answers.At, "text": parts.Text, "pretty": parts.Pretty, "plain": answers.Plain,
+		"base": func() string { return s.site.Base }, "where": func() string { return s.Place },
+		"link": func(path string, pairs ...any) string { return s.site.Link(path, pairs...) },
+		"query": func(path string, q url.Values, pairs ...string) string {
+			with := maps.Clone(q)
+			for _, name := range []string{"cursor", "done"} {
+				with.Del(name)
+			}
+			for n := 0; n+1 < len(pairs); n += 2 {
+				with.Set(pairs[n], pairs[n+1])
+			}
+			return s.site.Base + path + "?" + with.Encode()
+		},
+		"reasons": answers.Reasons, "workedOff": stack.WorkedOff, "off": s.off, "denial": s.denial, "short": short,
+		"pagesOfNav": func() []place { return places },
+		"list":       func(items ...string) []string { return items },
+		"choices":    s.choices, "extra": s.extra, "anchor": anchor, "kinds": kinds,
+		"discard": func(ids []string) string {
+			return s.site.Base + "/confirm?" + url.Values{"act": {"discard"}, "message_id": ids}.Encode()
+		},
+	}
+}
+
+// include is the page of that name.
+func (s *Server) include(page string, m model) (template.HTML, error) {
+	var b strings.Builder
+	err := s.pages.ExecuteTemplate(&b, page, m)
+	return template.HTML(b.String()), err //nolint:gosec // a template has escaped it
+}
+
+// place is an entry of the navigation. The key leads there after a g.
+type place struct{ Path, Page, Title, Key string }
+
+var places = []place{
+	{"/", "overview", "Overview", "o"}, {"/traffic", "traffic", "Traffic", "t"},
+	{"/endpoints", "endpoints", "Endpoints", "e"}, {"/deliveries", "deliveries", "Deliveries", "d"},
+	{"/dead?status=dead", "dead", "Dead letters", "l"}, {"/rejected", "rejected", "Rejected", "r"},
+	{"/jobs", "jobs", "Jobs", "j"}, {"/keys", "keys", "Keys", "k"}, {"/acts", "acts", "Acts", "a"},
+}
+
+// extra is the template of the part that only one kind of page has, above or below its timeline.
+func (s *Server) extra(m model, where string) string {
+	name := strings.ToLower(m.Title[strings.LastIndexByte(m.Title, ' ')+1:]) + "-" + where
+	if t, ok := m.Data.(thing); !ok || t.More == nil || s.pages.Lookup(name) == nil {
+		return "nothing"
+	}
+	return name
+}
+
+// anchor is a title as an address has it.
+func anchor(title string) string { return strings.ReplaceAll(strings.ToLower(title), " ", "-") }
+
+// short is the end of an ARN.
+func short(operator string) string { return operator[strings.LastIndexAny(operator, ":/")+1:] }

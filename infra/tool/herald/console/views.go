@@ -1,0 +1,69 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+)
+
+// view reads the data of a page from the functions. page is the name of its template, nav its place in the navigation;
+// its buttons invoke acts. A live one asks again by itself.
+type view struct {
+	page, nav, title string
+
+	read func(ctx context.Context, s *Server, query url.Values) (any, error)
+	acts []string
+	live bool
+}
+
+// views are the pages. None takes more than five calls, questions about rights included, except the question about a
+// replay to several endpoints, which counts each.
+func (s *Server) views() map[string]view {
+	replays := []string{"replay"}
+	letters := []string{"replay", stack.Deleting}
+	return map[string]view{
+		"/{$}":        {"overview", "overview", "Overview", overviewPage, nil, true},
+		"/traffic":    {"traffic", "traffic", "Traffic", trafficPage, nil, false},
+		"/shares":     {"shares", "traffic", "Tenants' shares", sharesPage, nil, false},
+		"/endpoints":  {"endpoints", "endpoints", "Endpoints", endpointsPage, nil, false},
+		"/endpoint":   {"thing", "endpoints", "Endpoint", endpointPage, []string{"control", "replay"}, false},
+		"/deliveries": {"deliveries", "deliveries", "Deliveries", deliveriesPage, nil, false},
+		"/delivery":   {"thing", "deliveries", "Delivery", deliveryPage, replays, true},
+		"/dead":       {"dead", "dead", "Dead letters", deadLettersPage, letters, false},
+		"/letter":     {"thing", "dead", "Dead letter", letterPage, letters, false},
+		"/rejected":   {"rejected", "rejected", "Rejected events", rejectedPage, letters, false},
+		"/jobs":       {"jobs", "jobs", "Jobs", jobsPage, nil, true},
+		"/job":        {"thing", "jobs", "Job", jobPage, replays, true},
+		"/keys":       {"keys", "keys", "API keys", keysPage, nil, false},
+		"/acts":       {"acts", "acts", "Acts of operators", actsPage, nil, false},
+		"/confirm":    {"confirm", "dead", "Are you sure?", confirmPage, letters, false},
+	}
+}
+
+// show answers with a whole page, or with its refreshed part where the page itself asks.
+func (s *Server) show(v view) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		now, q := s.Now().UTC().Format(time.RFC3339), r.URL.Query()
+		m := model{
+			Title: v.title, Page: v.page, Nav: v.nav, Live: v.live && !s.costs(q), Stack: s.Name, Operator: s.Operator,
+			Query: q, Path: refreshPath(r.URL), Done: q.Get("done"), Acts: v.acts, AsOf: s.site.At(now).Title,
+		}
+		s.learn(r.Context(), v.acts)
+		var err error
+		m.Data, err = v.read(r.Context(), s, m.Query)
+		s.render(w, r, m, err)
+	}
+}
+
+// refreshPath is the address of a page for its refresh. The result of an act is told once: it may not hold any more.
+func refreshPath(u *url.URL) string {
+	q := u.Query()
+	q.Del("done")
+	if len(q) == 0 {
+		return u.Path
+	}
+	return u.Path + "?" + q.Encode()
+}

@@ -1,0 +1,92 @@
+package stack
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	"github.com/herald-webhooks/herald/internal/edges/audit"
+)
+
+var now = time.Date(2026, 5, 2, 9, 0, 0, 0, time.UTC)
+
+// auditLog has the lines on as many pages.
+type auditLog struct {
+	lines []string
+	asked []*cloudwatchlogs.FilterLogEventsInput
+}
+
+func (l *auditLog) FilterLogEvents(
+	_ context.Context, in *cloudwatchlogs.FilterLogEventsInput, _ ...func(*cloudwatchlogs.Options),
+) (*cloudwatchlogs.FilterLogEventsOutput, error) {
+	line := l.lines[len(l.asked)]
+	l.asked = append(l.asked, in)
+	out := &cloudwatchlogs.FilterLogEventsOutput{
+		Events: []types.FilteredLogEvent{{Message: &line, Timestamp: aws.Int64(now.UnixMilli())}},
+	}
+	if len(l.asked) < len(l.lines) {
+		out.NextToken = &line
+	}
+	return out, nil
+}
+
+func TestTrail_Acts_areThoseOfOperatorsWithoutTheIdsOfJobs(t *testing.T) {
+	log := &auditLog{}
+	for _, line := range []audit.Line{ // as the functions write them
+		{OperatorClaimed: "ann", Action: "pause", EndpointID: "webhook_1"}, {KeyID: "01", Action: "update"},
+		{OperatorClaimed: "ann", Action: "start_job", JobID: "job_1"},
+		{OperatorClaimed: "ann", Action: "replay", JobID: "job_1", DeliveryID: "msg_1"},
+	} {
+		text, err := json.Marshal(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.lines = append(log.lines, string(text))
+	}
+	s := Trail{Stack{Name: "herald-test", Outputs: map[string]string{"AuditLogGroupName": "audit"}}, log}
+	lines, more, err := s.Acts(t.Context(), now.Add(-time.Hour))
+	if err != nil || more {
+		t.Fatal(more, err)
+	}
+	at := now.Format(time.RFC3339)
+	want := []answers.Row{
+		{"function": "", "operator_claimed": "ann", "action": "pause", "endpoint_id": "webhook_1", "at": at},
+		{"function": "", "operator_claimed": "ann", "action": "start_job", "job_id": "job_1", "at": at},
+	}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Errorf("acts (-want +got):\n%s", diff)
+	}
+	if pattern := *log.asked[0].FilterPattern; !strings.Contains(pattern, "$.operator_claimed =") {
+		t.Errorf("asked for %s", pattern)
+	}
+	if first := log.asked[0]; *first.LogGroupName != "audit" || *first.StartTime != now.Add(-time.Hour).UnixMilli() {
+		t.Errorf("asked for %s since %d", *first.LogGroupName, *first.StartTime)
+	}
+}
+
+func TestTrail_Acts_takesAFewCallsAndSaysThatThereIsMore(t *testing.T) {
+	log := &auditLog{lines: []string{`{}`, `{}`, `{}`, `{}`, `{}`, `{}`}}
+	_, more, err := Trail{Stack{Outputs: map[string]string{"AuditLogGroupName": "audit"}}, log}.Acts(t.Context(), now)
+	if err != nil || !more || len(log.asked) != 5 {
+		t.Errorf("%v, %d calls, more: %t", err, len(log.asked), more)
+	}
+}
+
+// Who may write a line into the log must not hide the acts before and after it.
+func TestTrail_Acts_showsTheOthersOfALineThatCannotBeRead(t *testing.T) {
+	for _, bad := range []string{"not JSON", `{"operator_claimed":"a","operator_claimed":"b"}`, `[]`, "{\"a\":\"\xff\"}"} {
+		const good = `{"operator_claimed":"ann","action":"pause"}`
+		lines, _, err := Trail{Client: &auditLog{lines: []string{good, bad, good}}}.Acts(t.Context(), now)
+		if err != nil || len(lines) != 3 || lines[2]["action"] != "pause" {
+			t.Errorf("%q: %v, %v", bad, lines, err)
+		}
+	}
+}

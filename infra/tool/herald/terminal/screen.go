@@ -1,0 +1,79 @@
+package terminal
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+
+	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+)
+
+// Screen is a terminal as one command uses it, by the flags of its line.
+type Screen struct {
+	*Terminal
+	JSON    bool // instead of tables
+	Yes     bool // every question is answered
+	NoInput bool // no question is asked
+}
+
+// One prints one object.
+func (s Screen) One(object answers.Row) {
+	if s.JSON {
+		s.PrintJSON(object)
+	} else {
+		s.Show(object)
+	}
+}
+
+// Rows prints the columns of rows, or as JSON the value that they are of.
+func (s Screen) Rows(value any, rows []answers.Row, columns ...string) {
+	if s.JSON {
+		s.PrintJSON(value)
+	} else {
+		s.Table(rows, columns...)
+	}
+}
+
+// List prints the columns of a list's rows, or that there are none.
+func (s Screen) List(list answers.Row, columns ...string) {
+	if note := answers.Text(list, "note"); note != "" {
+		s.Say("note: %s", answers.Safe(note))
+	}
+	rows := answers.Rows(list)
+	if len(rows) == 0 && !s.JSON {
+		s.Say("none")
+		return
+	}
+	s.Rows(list, rows, columns...)
+}
+
+// CanAsk reports whether a question may be asked, and would be answered by a person.
+func (s Screen) CanAsk() bool { return !s.Yes && !s.NoInput && s.Asks }
+
+// Confirm asks on the terminal. --yes answers; --no-input, and an input that is no terminal or has ended, refuse.
+func (s Screen) Confirm(question string) error {
+	if s.Yes {
+		return nil
+	}
+	if !s.CanAsk() {
+		return exit.With(exit.Usage, "%s: add --yes to do it without a question", question)
+	}
+	switch strings.ToLower(s.Prompt(question + "? [y/N] ")) {
+	case "y", "yes":
+		return nil
+	case "": // there may be no terminal
+		return exit.With(exit.Failed, "nothing was done: add --yes to do it without a question")
+	}
+	return exit.With(exit.Failed, "nothing was done")
+}
+
+// Prompt asks for an answer. An input that has ended gives none.
+func (s Screen) Prompt(question string) string {
+	fmt.Fprint(s.Err, answers.Safe(question))
+	answer, err := bufio.NewReader(s.In).ReadString('\n') // cut short, it is an answer too
+	if err != nil {
+		fmt.Fprintln(s.Err) // the input has ended within the question's line
+	}
+	return strings.TrimSpace(answer)
+}

@@ -1,0 +1,118 @@
+package usage
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+)
+
+// layouts are the forms of a time, including the form in tables. A time without a zone is in this machine's zone.
+var layouts = []string{
+	time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04",
+	"2006-01-02 15:04", time.DateOnly, "15:04", time.TimeOnly,
+}
+
+// ParseTime reads a time as operators write it: 2026-01-02T15:04:05Z, 2026-01-02, 22:00 (the last one, here),
+// 7d or 2h for so long ago, yesterday, or seconds since 1970.
+func ParseTime(flag, text string, now time.Time) (time.Time, error) {
+	switch day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location()); text {
+	case "now":
+		return now, nil
+	case "today":
+		return day, nil
+	case "yesterday":
+		return day.AddDate(0, 0, -1), nil
+	}
+	for _, layout := range layouts {
+		at, err := time.ParseInLocation(layout, text, now.Location())
+		if err != nil {
+			continue
+		}
+		if at.Year() == 0 { // a time of the day
+			at = time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), at.Second(), 0, now.Location())
+			if at.After(now) {
+				at = at.AddDate(0, 0, -1)
+			}
+		}
+		return at, nil
+	}
+	if unix.MatchString(text) {
+		seconds, err := strconv.ParseInt(text[:len("1767366245")], 10, 64)
+		return time.Unix(seconds, 0), err
+	}
+	if d, ok := parseAgo(text); ok {
+		return now.Add(-d), nil
+	}
+	const forms = "7d or 2h (ago), 22:00, 2026-01-02 or 2026-01-02T15:04:05Z"
+	return time.Time{}, exit.With(exit.Usage, "--%s: %q is no time; give %s", flag, text, forms)
+}
+
+var (
+	// unix is a time as logs have it, in seconds or in milliseconds.
+	unix = regexp.MustCompile(`^[1-9][0-9]{9}([0-9]{3})?$`)
+	// ago is a part of a distance.
+	ago = regexp.MustCompile(`^ *([0-9]{1,6}(?:\.[0-9]{1,3})?) *([a-z]+)`)
+)
+
+// units are the parts of a distance. A month or a year is none: it has no length.
+var units = map[string]time.Duration{
+	"w": 7 * 24 * time.Hour, "week": 7 * 24 * time.Hour, "d": 24 * time.Hour, "day": 24 * time.Hour,
+	"h": time.Hour, "hr": time.Hour, "hour": time.Hour, "m": time.Minute, "min": time.Minute, "minute": time.Minute,
+	"s": time.Second, "sec": time.Second, "second": time.Second,
+}
+
+// longestAgo is longer than anything is kept.
+const longestAgo = 20 * 365 * 24 * time.Hour
+
+// parseAgo reads a distance: 7d, 1d12h, "90 minutes ago".
+func parseAgo(text string) (sum time.Duration, ok bool) {
+	text = strings.TrimSuffix(strings.TrimPrefix(text, "-"), " ago")
+	for text != "" {
+		part := ago.FindStringSubmatch(text)
+		if part == nil {
+			return 0, false
+		}
+		unit, known := units[part[2]]
+		if !known {
+			unit = units[strings.TrimSuffix(part[2], "s")]
+		}
+		n, err := strconv.ParseFloat(part[1], 64)
+		if err != nil || unit == 0 || n*float64(unit) > float64(longestAgo) {
+			return 0, false
+		}
+		sum += time.Duration(n * float64(unit))
+		text = text[len(part[0]):]
+	}
+	return sum, sum > 0 && sum <= longestAgo
+}
+
+// times are the fields of a request that --since, --until and --before set; --since 22:00 --until 06:00 is last night.
+func times(c *cli.Command, now time.Time) (answers.Row, error) {
+	f, at := answers.Row{}, map[string]time.Time{}
+	for flag, field := range map[string]string{"since": "since", "until": "until", "before": "discarded_before"} {
+		text := c.String(flag)
+		if text == "" {
+			continue
+		}
+		parsed, err := ParseTime(flag, text, now)
+		if err != nil {
+			return nil, err
+		}
+		at[flag] = parsed
+		f[field] = parsed.UTC().Format(time.RFC3339)
+	}
+	if at["since"].After(now) {
+		return nil, exit.With(exit.Usage, "--since %s is in the future: %s", c.String("since"), f["since"])
+	}
+	if f["since"] != nil && f["until"] != nil && !at["until"].After(at["since"]) {
+		return nil, exit.With(exit.Usage, "--until %s is not after --since %s: %s and %s",
+			c.String("until"), c.String("since"), f["until"], f["since"])
+	}
+	return f, nil
+}

@@ -1,0 +1,167 @@
+package movein
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/rules/event"
+	"github.com/herald-webhooks/herald/internal/rules/signature"
+)
+
+// line is a line of the file that `herald endpoints import` takes.
+type line struct {
+	TenantID    string            `json:"tenant_id"`
+	URL         string            `json:"url"`
+	Events      []string          `json:"events"`
+	Description string            `json:"description,omitzero"`
+	Headers     map[string]string `json:"headers,omitzero"`
+	RateLimit   int               `json:"rate_limit,omitzero"` // deliveries a second
+	Status      endpoint.Status   `json:"status,omitzero"`
+	Secret      string            `json:"secret"`
+}
+
+// settler holds endpoints to the rules, one after the other.
+type settler struct {
+	Rules
+
+	first  map[string]int // the object that has a URL of a tenant
+	live   map[string]int // endpoints of a tenant
+	atHost map[string]int // endpoints of a tenant at a host
+}
+
+func newSettler(rules Rules) *settler {
+	return &settler{Rules: rules, first: map[string]int{}, live: map[string]int{}, atHost: map[string]int{}}
+}
+
+// line is an endpoint as a line, nil where it cannot be converted.
+func (s *settler) line(r *record, p *peer) []byte {
+	if r.fields == nil {
+		r.refuse("", "is no object")
+		return nil
+	}
+	p.tenant = s.tenant(r)
+	stored := s.address(r, p)
+	made := line{
+		TenantID: p.tenant, URL: p.url, Secret: s.secret(r, p.secret), Events: events(r, p.events),
+		Description: description(r, p.description), Headers: headers(r, p.headers), RateLimit: p.rate,
+	}
+	if p.disabled {
+		made.Status = endpoint.Disabled
+	}
+	s.bound(r, p, stored)
+	r.rest()
+	if r.out {
+		return nil
+	}
+	text, err := json.Marshal(made, json.Deterministic(true))
+	if err != nil { // texts were read as UTF-8, or mended
+		r.refuse("", "cannot be written as JSON")
+		return nil
+	}
+	return text
+}
+
+// tenant is the id of the endpoint's tenant.
+func (s *settler) tenant(r *record) (id string) {
+	path, given := "tenant_id", s.Tenant
+	switch {
+	case strings.HasPrefix(given, "."):
+		path = given[1:]
+	case given != "":
+		return given
+	case s.From == Convoy && r.fields["tenant_id"] == nil:
+		path = "owner_id"
+	}
+	id = r.at(path)
+	r.ignore("tenant_id")
+	if s.From == Convoy {
+		r.ignore("owner_id")
+	}
+	switch {
+	case id == "":
+		r.refuse(path, "names no tenant: see --tenant")
+	case !event.ValidTenantID(id):
+		r.refuse(path, "is no id of a tenant, which has 1 to 128 of A-Z a-z 0-9 _ -: see --tenant")
+		id = ""
+	}
+	return id
+}
+
+// at is the text or the number at a path of fields.
+func (r *record) at(path string) (text string) {
+	for {
+		name, rest, deeper := strings.Cut(path, ".")
+		if deeper {
+			r, path = r.part(name), rest
+			continue
+		}
+		v := r.value(name)
+		if v.Kind() == '0' {
+			return string(v)
+		}
+		if v.Kind() == '"' && json.Unmarshal(v, &text, lenient...) != nil {
+			return ""
+		}
+		return text
+	}
+}
+
+// address returns the URL as Herald stores it, "" where it takes none such.
+func (s *settler) address(r *record, p *peer) string {
+	if p.url == "" {
+		r.refuse("url", "is missing")
+		return ""
+	}
+	if u, err := url.Parse(p.url); err == nil {
+		p.host = shortened(u.Hostname())
+	}
+	stored, err := s.URLs.Normalise(p.url)
+	if err != nil {
+		r.refuse("url", err.Error())
+		return ""
+	}
+	return stored
+}
+
+// secret is the secret as receivers know it.
+func (s *settler) secret(r *record, secret string) string {
+	if secret == "" {
+		r.refuse("secret", "is missing: without it the receiver could verify nothing")
+		return ""
+	}
+	if bare := !strings.Contains(secret, "_"); bare && (s.From == Svix || s.From == Standard) {
+		// Libraries decode it, with or without the prefix.
+		if signature.CheckImported(signature.Prefix+secret) == nil {
+			r.note("secret", "has no "+signature.Prefix+", and gets it: libraries take both for the same key")
+			secret = signature.Prefix + secret
+		}
+	}
+	if err := signature.CheckImported(secret); err != nil {
+		r.refuse("secret", err.Error())
+	}
+	return secret
+}
+
+// bound holds an endpoint against those before it.
+func (s *settler) bound(r *record, p *peer, stored string) {
+	if r.out {
+		return
+	}
+	of, host := p.tenant+" "+stored, p.tenant+" "+endpoint.Endpoint{URL: stored}.Host()
+	switch {
+	case s.first[of] > 0:
+		r.refuse("url", fmt.Sprintf("the tenant has it in object %d, too", s.first[of]))
+	case s.live[p.tenant] == endpoint.MaxLive:
+		r.refuse("tenant_id", fmt.Sprintf("has more than %d endpoints", endpoint.MaxLive))
+	case s.atHost[host] == s.PerHost:
+		r.refuse("url", fmt.Sprintf("the tenant has more than %d endpoints at the host: see --per-host", s.PerHost))
+	default:
+		s.first[of] = r.number
+		s.live[p.tenant]++
+		s.atHost[host]++
+	}
+}

@@ -1,0 +1,186 @@
+// Package verify proves a deployed stack end to end, from outside: as a tenant over the HTTP API, as the auth service
+// through the events queue, as a receiver over HTTPS, as an operator through the functions.
+//
+// It promises that each reported step was observed, and that a failed step names the link of the chain at which the
+// event got stuck. It touches nothing of other tenants. It removes everything that it made, at its end and, after an
+// interrupted run, at the next start. Steps that a stack's schedule or the local stack cannot show are reported as not
+// shown, with the reason.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+
+	"github.com/herald-webhooks/herald/infra/kit/client"
+	"github.com/herald-webhooks/herald/internal/operators/apikeys"
+)
+
+// Tenant and its Noisy neighbour own everything that a run makes. One run at a time: the next one clears away
+// everything it finds.
+const (
+	Tenant = "herald-verify"
+	Noisy  = "herald-verify-noisy"
+)
+
+// Config configures a verification. All fields from Alarms on may be nil.
+type Config struct {
+	Client    *client.Client
+	Receiver  Receiver
+	Name      string          // of the stack
+	Local     bool            // there is no AWS
+	Logs      Logs            // of the functions
+	Waits     []time.Duration // between attempts, before they are lengthened at random
+	Processes int             // that deliver may have for a queue
+	Patience  time.Duration   // for anything that takes a working stack seconds
+	Progress  func(Result)    // is told of each step when it has ended
+
+	Operators []string // ARNs of the operator functions, and of replay's alias
+
+	Alarms cloudwatch.DescribeAlarmsAPIClient // nil: the stack has none
+	Trails Trails                             // nil: there is no CloudTrail
+	Direct Invoker                            // with the caller's rights; nil: there is no Lambda
+	Bell   Bell                               // nil: no alarm is set off
+	// RemoveProbes removes the functions of Try that a run has left (Prober.Remove); nil: there is no Lambda.
+	RemoveProbes func(context.Context) error
+	// Try makes calls with the role of a function (Prober.Try); nil: no role is probed.
+	Try func(ctx context.Context, function string, calls []Call) (codes []string, err error)
+}
+
+// Result is a step's result.
+type Result struct {
+	Step  string
+	State State
+	Says  string // the observation, the fault, or why it is not shown
+	Took  time.Duration
+}
+
+// State is the result of a step.
+type State string
+
+// The states of a step.
+const (
+	Held     State = "held"
+	Broken   State = "broken"
+	NotShown State = "not shown"
+)
+
+// steps are in the order of their dependence: each uses the endpoint of the second. The text of a proof states the
+// observation. A notShown error has the reason why there is nothing to see.
+var steps = []struct {
+	name string
+	run  func(context.Context, *run) (string, error)
+}{
+	{"leftovers of an earlier run are removed", clearAway},
+	{"a tenant gets a key, and registers an endpoint", register},
+	{"all events arrive, verified, byte for byte", everyEvent},
+	{"failed attempts are made again, each of a batch after its own wait (partial batches)", retried},
+	{"of a batch, a bad event is rejected and the good ones arrive", badAmongGood},
+	{"a rotated secret signs the next delivery", rotation},
+	{"a deleted endpoint gets nothing, a restored one does", restored},
+	{"a paused endpoint gets nothing, and everything after its pause", paused},
+	{"a quiet tenant's deliveries overtake a noisy one's (fair queues)", fairQueues},
+	{"a delivery that stays undeliverable is sealed, opened and replayed", death},
+	{"batches are filled", batchFill},
+	{"first attempts come in time", inTime},
+	{"functions start fast", coldStarts},
+	{"each role does its own work and no other's", roles},
+	{"nothing is invoked past its queue", direct},
+	{"who calls as an operator is on record (CloudTrail)", proof},
+	{"no alarm is on", alarms},
+	{"an alarm tells its topic", ring},
+	{"the run's own things are gone", clearAway},
+}
+
+// run is a run under way.
+type run struct {
+	Config
+	id       string // of its tenant
+	tenant   *client.Client
+	endpoint client.Endpoint
+	issued   []string // ids of keys
+	secret   string
+	took     []time.Duration // all events until their first attempts, the shortest first
+	began    time.Time
+}
+
+// schedule is the longest time from a delivery's first attempt to its last.
+func (c Config) schedule() (total time.Duration) {
+	for _, wait := range c.Waits {
+		total += wait * 12 / 10
+	}
+	return total
+}
+
+// notShown is the error of a step that cannot be seen here.
+type notShown string
+
+func (n notShown) Error() string { return string(n) }
+
+// Run takes every step, the last one in any case. ok is false if any is broken.
+func Run(ctx context.Context, c Config) (results []Result, ok bool) {
+	r := &run{Config: c, id: Tenant, began: time.Now()}
+	ok = true
+	for n, s := range steps {
+		last := n == len(steps)-1
+		if !ok && !last {
+			continue // one broken link is named once
+		}
+		within := ctx
+		if last {
+			var cancel context.CancelFunc
+			within, cancel = context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+			defer cancel()
+		}
+		began := time.Now()
+		says, err := s.run(within, r)
+		result := Result{s.name, Held, says, time.Since(began)}
+		var hidden notShown
+		switch {
+		case errors.As(err, &hidden):
+			result.State, result.Says = NotShown, hidden.Error()
+		case err != nil:
+			ok = false
+			result.State, result.Says = Broken, err.Error()
+		}
+		results = append(results, result)
+		c.Progress(result)
+	}
+	return results, ok
+}
+
+// Report writes the results in Markdown.
+func Report(stack string, at time.Time, results []Result, ok bool) string {
+	var b strings.Builder
+	verdict := "everything that could be shown held"
+	if !ok {
+		verdict = "**broken**"
+	}
+	fmt.Fprintf(&b, "# %s, verified %s\n\nThe verdict: %s.\n\n", stack, at.UTC().Format("2006-01-02 15:04 MST"), verdict)
+	b.WriteString("| step | | observed | took |\n|---|---|---|---|\n")
+	for _, r := range results {
+		says := strings.NewReplacer("\n", " ", "|", "\\|").Replace(r.Says) // within its cell
+		fmt.Fprintf(&b, "| %s | %s | %s | %.1f s |\n", r.Step, r.State, says, r.Took.Seconds())
+	}
+	return b.String()
+}
+
+// eventually bounds a wait by the run's patience.
+func (r *run) eventually(ctx context.Context, what string, check client.Check) error {
+	return client.Eventually(ctx, r.Patience, what, check)
+}
+
+// issueKey makes the run a client of its tenant.
+func (r *run) issueKey(ctx context.Context) error {
+	var key apikeys.IssuedKey
+	request := map[string]any{"tenant_id": r.id, "description": keyNote}
+	if err := r.Client.Operate(ctx, "apikeys", "issue", request, &key); err != nil {
+		return err
+	}
+	r.tenant, r.issued = r.Client.As(r.id, key.APIKey), append(r.issued, key.KeyID)
+	return nil
+}

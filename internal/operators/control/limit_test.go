@@ -1,0 +1,115 @@
+package control
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/testkit"
+)
+
+const (
+	gone   = `"tenant_id":"acme","endpoint_id":"webhook_gone"`
+	reason = `,"reason":"their quota"`
+	ten    = `,"rate_limit":10` + reason
+)
+
+// limited has an operator's limit on the first endpoint, and its owner's.
+func (r *rig) limited(operators, owners int) *rig {
+	return r.change("webhook_1", func(e *endpoint.Endpoint) {
+		e.RateLimit = owners
+		e.Marks.Limit(operators, now, "bob", "before")
+	})
+}
+
+func TestHandler_limit_setsAndRemovesAnOperatorsLimit(t *testing.T) {
+	byAnn := endpoint.Marks{RateLimit: 10, LimitedAt: now, LimitedBy: "ann", LimitReason: "their quota"}
+	answer := func(result string, owners, operators int) Answer {
+		return Answer{
+			TenantID: "acme", EndpointID: "webhook_1", Result: result, State: "healthy",
+			RateLimit: owners, OperatorRateLimit: operators,
+		}
+	}
+	for name, row := range map[string]struct {
+		rig            *rig
+		action, fields string
+		want           Answer
+		marks          endpoint.Marks
+		calls          []string
+	}{
+		"the first": {newRig(), "limit", one + ten, answer("limited", 0, 10), byAnn,
+			[]string{"Audit limit acme webhook_1", "Mark webhook_1"}},
+		"another in its place, above the owner's": {newRig().limited(5, 7), "limit", one + ten, answer("limited", 7, 10),
+			byAnn, []string{"Audit limit acme webhook_1", "Mark webhook_1"}},
+		"none any more": {newRig().limited(5, 7), "unlimit", one, answer("unlimited", 7, 0), endpoint.Marks{},
+			[]string{"Audit unlimit acme webhook_1", "Mark webhook_1", "Hold webhook_1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := testkit.Read[Answer](t, row.rig.ask(t, row.action, row.fields))
+			if diff := cmp.Diff(row.want, got); diff != "" {
+				t.Errorf("answer (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(row.marks, row.rig.aws.Endpoints["webhook_1"].Marks); diff != "" {
+				t.Errorf("marks (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(row.calls, row.rig.calls); diff != "" {
+				t.Errorf("writes (-want +got):\n%s", diff)
+			}
+			line := row.rig.aws.Audited[0]
+			if row.action == "limit" && (line.RateLimit != 10 || line.Reason != "their quota") {
+				t.Errorf("audited as %+v", line)
+			}
+		})
+	}
+}
+
+// Nothing is written of a limit that is refused.
+func TestHandler_limit_refuses(t *testing.T) {
+	for name, row := range map[string]struct {
+		rig            *rig
+		action, fields string
+		want           string
+	}{
+		"no rate":                {newRig(), "limit", one + reason, "invalid_field rate_limit"},
+		"none a second":          {newRig(), "limit", one + `,"rate_limit":0` + reason, "invalid_field rate_limit"},
+		"fewer than none":        {newRig(), "limit", one + `,"rate_limit":-1` + reason, "invalid_field rate_limit"},
+		"too many":               {newRig(), "limit", one + `,"rate_limit":301` + reason, "invalid_field rate_limit"},
+		"far too many":           {newRig(), "limit", one + `,"rate_limit":1e9` + reason, "invalid_field rate_limit"},
+		"a part of one":          {newRig(), "limit", one + `,"rate_limit":0.5` + reason, "invalid_field rate_limit"},
+		"a text":                 {newRig(), "limit", one + `,"rate_limit":"10"` + reason, "invalid_field rate_limit"},
+		"null":                   {newRig(), "limit", one + `,"rate_limit":null` + reason, "invalid_field rate_limit"},
+		"no reason":              {newRig(), "limit", one + `,"rate_limit":10`, "invalid_field reason"},
+		"a tenant":               {newRig(), "limit", all + ten, "invalid_field endpoint_id"},
+		"a deleted endpoint":     {newRig(), "limit", gone + ten, "deleted endpoint_id"},
+		"an unreadable endpoint": {newRig().broken("webhook_1"), "limit", one + ten, "unreadable endpoint_id"},
+		"unreadable marks":       {newRig().garbled(), "limit", one + ten, "unreadable endpoint_id"},
+		"the same again":         {newRig().limited(10, 0), "limit", one + ten, "already_limited endpoint_id"},
+		"no limit to remove":     {newRig(), "unlimit", one, "not_limited endpoint_id"},
+		"an owner's limit alone": {newRig().limited(0, 10), "unlimit", one, "not_limited endpoint_id"},
+		"a tenant's limit":       {newRig(), "unlimit", all, "invalid_field endpoint_id"},
+		"a deleted one's limit":  {newRig(), "unlimit", gone, "deleted endpoint_id"},
+		"a rate to remove":       {newRig().limited(10, 0), "unlimit", one + ten, "unknown_field rate_limit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			row.rig.mustRefuse(t, row.action, row.fields, row.want)
+		})
+	}
+}
+
+// A limit outlasts a pause, and a pause a limit.
+func TestHandler_limit_leavesTheOtherMarksAlone(t *testing.T) {
+	w := newRig()
+	for _, step := range []string{"pause " + one, "limit " + one + ten, "resume " + one, "unlimit " + one} {
+		action, fields, _ := strings.Cut(step, " ")
+		testkit.Read[Answer](t, w.ask(t, action, fields))
+		marks := w.aws.Endpoints["webhook_1"].Marks
+		if paused := action == "pause" || action == "limit"; marks.Paused() != paused {
+			t.Errorf("after %s paused is %v", action, marks.Paused())
+		}
+		if limit := action == "limit" || action == "resume"; (marks.RateLimit == 10) != limit {
+			t.Errorf("after %s the limit is %d", action, marks.RateLimit)
+		}
+	}
+}

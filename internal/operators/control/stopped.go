@@ -1,0 +1,50 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/herald-webhooks/herald/internal/edges/parallel"
+	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/rules/circuit"
+)
+
+// Stopped is an endpoint that still gets no deliveries although its tenant was resumed.
+type Stopped struct {
+	EndpointID string `json:"endpoint_id"`
+	State      string `json:"state"` // open, paused or disabled
+}
+
+// maxStopped bounds the endpoints that an answer names.
+const maxStopped = 20
+
+// noteUnread is the note of a resume after which the circuits of the tenant's endpoints cannot be read: it is done.
+const noteUnread = "which of its endpoints stay open, paused or disabled cannot be read now: see inspect endpoints"
+
+// stillStopped returns the tenant's endpoints that are open, paused or disabled after its resume, 20 at most, and a
+// note when that is not all of them. The resume is done by then: a circuit that cannot be read does not make it fail.
+func (h *Handler) stillStopped(ctx context.Context, t target) (stopped []Stopped, note string) {
+	states := make([]string, len(t.endpoints))
+	err := errors.Join(parallel.Each(len(t.endpoints), atOnce, func(n int) error {
+		item, err := h.Circuits.Get(ctx, t.endpoints[n].ID)
+		states[n] = invoke.Found{Endpoint: t.endpoints[n], Tenant: t.found.Tenant, Circuit: item}.State()
+		return err
+	})...)
+	if err != nil {
+		h.Log.ErrorContext(ctx, "reading circuits", slog.String(telemetry.KeyTenant, t.key.TenantID), telemetry.Cause(err))
+		return nil, noteUnread
+	}
+	for n, state := range states {
+		switch state {
+		case string(circuit.Open), invoke.StatePaused, invoke.StateDisabled:
+			stopped = append(stopped, Stopped{EndpointID: t.endpoints[n].ID, State: state})
+		}
+	}
+	if more := len(stopped) - maxStopped; more > 0 {
+		return stopped[:maxStopped], fmt.Sprintf("%d more endpoints stay so: see inspect endpoints", more)
+	}
+	return stopped, ""
+}

@@ -1,0 +1,107 @@
+package inspect
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/edges/audit"
+	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+)
+
+// Endpoint is one endpoint, and how its deliveries stand.
+type Endpoint struct {
+	TenantID   string `json:"tenant_id"`
+	EndpointID string `json:"endpoint_id"`
+
+	// Without its query. It has its path only where the request asks for it.
+	URL         string `json:"url"`
+	Description string `json:"description"`
+
+	// The status that the owner has given it.
+	Status    endpoint.Status `json:"status"`
+	Events    []string        `json:"events"`
+	CreatedAt time.Time       `json:"created_at"`
+	UpdatedAt time.Time       `json:"updated_at"`
+
+	// Null where it is not deleted.
+	DeletedAt       time.Time `json:"deleted_at"`
+	SecretRotatedAt time.Time `json:"secret_rotated_at"`
+
+	// The secret before the last rotation signs, too, until then. Null where it does not, and where it no longer does.
+	PreviousSecretUntil time.Time `json:"previous_secret_until"`
+
+	// An operator has paused all endpoints of the tenant.
+	TenantPaused bool `json:"tenant_paused"`
+	Limits       `json:",embed"`
+	Health       Health  `json:"health"`
+	Waiting      Waiting `json:"waiting"`
+}
+
+type endpointRequest struct {
+	EndpointID string `json:"endpoint_id"`
+	TenantID   string `json:"tenant_id"`
+
+	// The path of a chat product's URL is a secret, so showing it is audited.
+	ShowPath bool `json:"show_path"`
+}
+
+// endpointView shows one endpoint, which a request names by its id, its host or its description.
+type endpointView struct {
+	directory invoke.Directory
+	backlog   Backlog
+	health    healthView
+}
+
+// show shows an endpoint, and counts its waiting deliveries.
+func (v endpointView) show(ctx context.Context, call *invoke.Call, req endpointRequest) (Endpoint, error) {
+	call.Note(slog.Bool("show_path", req.ShowPath))
+	found, err := v.directory.Find(ctx, req.TenantID, req.EndpointID)
+	if err != nil {
+		return Endpoint{}, err
+	}
+	e := found.Endpoint
+	call.Note(slog.String(telemetry.KeyTenant, e.TenantID), slog.String(telemetry.KeyEndpoint, e.ID))
+	if req.ShowPath { // the line is written before anything is shown
+		if err := call.Audit(ctx, audit.Line{TenantID: e.TenantID, EndpointID: e.ID}); err != nil {
+			return Endpoint{}, err
+		}
+	}
+	waiting, err := v.backlog.Count(ctx, e.ID)
+	if err != nil {
+		return Endpoint{}, err
+	}
+	return Endpoint{
+		TenantID: e.TenantID, EndpointID: e.ID, URL: shownURL(e.URL, req.ShowPath), Description: e.Description,
+		Status: e.Status, Events: e.Events,
+		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, DeletedAt: e.DeletedAt,
+		SecretRotatedAt: e.SecretRotatedAt, PreviousSecretUntil: ahead(e.PreviousUntil, call.Now),
+		TenantPaused: found.Tenant.Paused(), Limits: limitsOf(e),
+		Health: v.health.show(found, waiting), Waiting: v.health.waiting(waiting),
+	}, nil
+}
+
+// shownURL leaves out the query, which may hold a receiver's secret, and the path unless it is asked for. A URL that
+// cannot be read is not shown at all.
+func shownURL(text string, path bool) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host}
+	if path {
+		shown.Path, shown.RawPath = u.Path, u.RawPath
+	}
+	return shown.String()
+}
+
+// ahead returns a time that is still to come, and otherwise none.
+func ahead(t, now time.Time) time.Time {
+	if t.After(now) {
+		return t
+	}
+	return time.Time{}
+}

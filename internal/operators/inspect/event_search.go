@@ -1,0 +1,186 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/edges/parallel"
+	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/rules/cursor"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/event"
+)
+
+// deliveriesRequest asks for the deliveries of an endpoint, or of an event. With an event, there are no pages.
+type deliveriesRequest struct {
+	invoke.Page
+	EndpointID string `json:"endpoint_id"`
+	EventID    string `json:"event_id"`
+
+	// The event as it was published.
+	Event    jsontext.Value `json:"event"`
+	TenantID string         `json:"tenant_id"`
+}
+
+// DeliveryList is a list of deliveries.
+type DeliveryList struct {
+	invoke.List[Delivery] `json:",embed"`
+
+	// How far the search went.
+	Note string `json:"note,omitzero"`
+}
+
+// eventSearch finds the deliveries of one event. No index has them by event: it would cost each delivery a write. Where
+// the event is given as it was published, the ids of its deliveries follow from it. Where it is not, the open
+// deliveries of each endpoint are searched.
+type eventSearch struct {
+	deliveries Deliveries
+	ids        IDs
+}
+
+// byContent lists the deliveries of one event, given as it was published, the oldest endpoint first. A
+// delivery's id is made of tenant, event, endpoint and body, so it asks for the ids of all the tenant's endpoints,
+// deleted ones included. There are at most 200, so it needs no pages.
+func (s eventSearch) byContent(
+	ctx context.Context, call *invoke.Call, req deliveriesRequest,
+) (DeliveryList, error) {
+	e, err := event.Decode(req.Event, req.EventID)
+	invalid, refused := errors.AsType[*event.Invalid](err)
+	switch {
+	case refused:
+		return DeliveryList{}, invoke.Invalid("event", invalid.Error())
+	case e.ID == "":
+		const reason = "is required with an event that has no id: it is then the id of its SQS message"
+		return DeliveryList{}, invoke.Invalid("event_id", reason)
+	case req.EventID != "" && req.EventID != e.ID:
+		return DeliveryList{}, invoke.Invalid("event_id", "is not the id of the event")
+	}
+	if err := invoke.CheckTenant(req.TenantID, e.TenantID); err != nil {
+		return DeliveryList{}, err
+	}
+	req.TenantID, req.EventID = e.TenantID, e.ID
+	endpoints, err := s.endpoints(ctx, call, req)
+	if err != nil {
+		return DeliveryList{}, err
+	}
+	content := delivery.ContentOf(e.Payload())
+	ids := make([]string, len(endpoints))
+	for i, endpointID := range endpoints {
+		ids[i] = delivery.ID(e.TenantID, e.ID, endpointID, content)
+	}
+	records, err := s.deliveries.BatchGet(ctx, ids)
+	if err != nil {
+		return DeliveryList{}, err
+	}
+	var shown []Delivery
+	for _, id := range ids {
+		if r, found := records[id]; found {
+			shown = append(shown, showDelivery(r))
+		}
+	}
+	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
+	list := DeliveryList{List: invoke.List[Delivery]{Data: shown}}
+	if len(shown) == 0 {
+		list.Note = noteNoMatch
+	}
+	return list, nil
+}
+
+// endpoints returns the ids of the tenant's endpoints, the oldest first. It refuses filters that mean nothing here.
+func (s eventSearch) endpoints(ctx context.Context, call *invoke.Call, req deliveriesRequest) ([]string, error) {
+	switch {
+	case req.EndpointID != "":
+		return nil, invoke.Invalid("endpoint_id", "give either endpoint_id or an event")
+	case req.TenantID == "":
+		return nil, invoke.Invalid("tenant_id", "is required with event_id: each tenant has its own events")
+	case req.Limit != nil:
+		return nil, invoke.Invalid("limit", "a list by event has no pages")
+	case req.Cursor != "":
+		return nil, cursor.ErrInvalid
+	}
+	call.Note(slog.String(telemetry.KeyTenant, req.TenantID), slog.String(telemetry.KeyEvent, req.EventID))
+	endpoints, err := s.ids.List(ctx, req.TenantID)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(endpoints))
+	for i, e := range endpoints {
+		ids[i] = e.ID
+	}
+	return ids, nil
+}
+
+// How far a search by event id goes at each endpoint: the newest 1,000 that are not acknowledged.
+const (
+	searchPage  = 100
+	searchPages = 10
+)
+
+// noteNoMatch is the note where no delivery is of the event as it was given. It names the usual mistakes.
+const noteNoMatch = "nothing matches: perhaps no active endpoint of the tenant selected its type. Every byte of data " +
+	"counts, spaces included, and so does the id, or the SQS message's where there is none. Search by tenant_id and " +
+	"event_id alone, or look at rejected_events"
+
+// The limits of a search by event id.
+const (
+	noteSearched = "deliveries that were acknowledged were not searched: give the event as it was published"
+	noteNone     = "no delivery of this event id was found; "
+	noteBound    = "; of an endpoint's deliveries only the newest 1,000 were searched"
+)
+
+// byID lists the deliveries of an event id that are not acknowledged, with any content, the oldest
+// endpoint first.
+func (s eventSearch) byID(
+	ctx context.Context, call *invoke.Call, req deliveriesRequest,
+) (DeliveryList, error) {
+	endpoints, err := s.endpoints(ctx, call, req)
+	if err != nil {
+		return DeliveryList{}, err
+	}
+	found := make([][]Delivery, len(endpoints))
+	more := make([]bool, len(endpoints))
+	errs := parallel.Each(len(endpoints), sideBySide, func(i int) (err error) {
+		found[i], more[i], err = s.at(ctx, req, endpoints[i])
+		return err
+	})
+	if err := errors.Join(errs...); err != nil {
+		return DeliveryList{}, err
+	}
+	shown, note := slices.Concat(found...), noteSearched
+	if slices.Contains(more, true) {
+		note += noteBound
+	}
+	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
+	if len(shown) == 0 {
+		note = noteNone + note
+	}
+	return DeliveryList{List: invoke.List[Delivery]{Data: shown}, Note: note}, nil
+}
+
+// at searches the deliveries of one endpoint. More says that there are more than were searched.
+func (s eventSearch) at(
+	ctx context.Context, req deliveriesRequest, endpointID string,
+) (found []Delivery, more bool, err error) {
+	next := ""
+	for range searchPages {
+		records, after, err := s.deliveries.ListOpen(ctx, endpointID, searchPage, next)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, r := range records {
+			if r.EventID == req.EventID && r.TenantID == req.TenantID {
+				found = append(found, showDelivery(r))
+			}
+		}
+		if after == "" {
+			return found, false, nil
+		}
+		next = after
+	}
+	return found, true, nil
+}

@@ -1,0 +1,36 @@
+package invoke
+
+import (
+	"context"
+
+	"github.com/herald-webhooks/herald/internal/rules/job"
+)
+
+// CodePublishing refuses a request that would hide rejected events from a job that publishes them.
+const CodePublishing = "publishing"
+
+// jobsAtOnce is how many jobs are read together.
+const jobsAtOnce = 100
+
+// RefuseWhilePublishing refuses a request that receives rejected events while a job publishes them: the job would meet
+// the queue's end without the events that the request hides. A request that began before the job was started did not
+// know of it. The job begins when all of those are over.
+func RefuseWhilePublishing(ctx context.Context, jobs interface {
+	List(ctx context.Context, state job.State, limit int, cursor string) (jobs []job.Job, next string, err error)
+}) error {
+	for next := ""; ; {
+		running, after, err := jobs.List(ctx, job.Running, jobsAtOnce, next)
+		if err != nil {
+			return err
+		}
+		for _, j := range running {
+			if j.Act == job.Publish {
+				return Refuse(CodePublishing, "", "the job "+j.ID+" publishes rejected events: ask when it is done, or stop it")
+			}
+		}
+		if after == "" {
+			return nil
+		}
+		next = after
+	}
+}

@@ -1,0 +1,88 @@
+package replay
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/herald-webhooks/herald/internal/edges/audit"
+	"github.com/herald-webhooks/herald/internal/edges/queue"
+	"github.com/herald-webhooks/herald/internal/edges/rejected"
+	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/rules/job"
+)
+
+// publisher sends rejected events to EventsQueue again, or deletes them for good. An event with which it fails stays on
+// its queue.
+type publisher struct {
+	events Sender
+	queue  Rejected
+	log    *slog.Logger
+}
+
+// publish sends events again and takes them off their queue. The job is that of a request where it has no id.
+func (p publisher) publish(ctx context.Context, by auditor, j job.Job, events []rejected.Event) (all []outcome) {
+	if err := by.Audit(ctx, eventLines(string(job.Publish), j, events)...); err != nil {
+		return p.failed(ctx, reasonInternal, err, events...)
+	}
+	messages := make([]queue.Outgoing, len(events))
+	for i, e := range events {
+		messages[i] = queue.Outgoing{Body: string(withID(e)), Trace: e.Trace}
+	}
+	sent := p.events.Send(ctx, messages)
+	finish, cancel := finishing(ctx)
+	defer cancel()
+	for i, err := range sent {
+		if err != nil {
+			all = append(all, p.failed(ctx, reasonNotSent, err, events[i])...)
+			continue
+		}
+		// An event that cannot be deleted is on both queues. Publishing it twice gives the same delivery ids.
+		if err := p.queue.Delete(finish, events[i]); err != nil {
+			p.report(ctx, events[i], err)
+		}
+		all = append(all, outcome{events[i], resultReplayed, ""})
+	}
+	return all
+}
+
+// discard deletes events for good. One that cannot be deleted has failed, and stays.
+func (p publisher) discard(ctx context.Context, by auditor, events []rejected.Event) (all []outcome) {
+	if err := by.Audit(ctx, eventLines("discard_rejected", job.Job{}, events)...); err != nil {
+		return p.failed(ctx, reasonInternal, err, events...)
+	}
+	finish, cancel := finishing(ctx)
+	defer cancel()
+	for _, e := range events {
+		if err := p.queue.Delete(finish, e); err != nil {
+			all = append(all, p.failed(ctx, reasonInternal, err, e)...)
+			continue
+		}
+		all = append(all, outcome{e, resultDiscarded, ""})
+	}
+	return all
+}
+
+// failed reports events that stay on their queue, and gives them their outcome.
+func (p publisher) failed(ctx context.Context, reason string, err error, events ...rejected.Event) []outcome {
+	for _, e := range events {
+		p.report(ctx, e, err)
+	}
+	return outcomes(resultFailed, reason, events...)
+}
+
+// report logs the error of an event. Its result is in the answer, or in the counts of its job.
+func (p publisher) report(ctx context.Context, e rejected.Event, err error) {
+	p.log.ErrorContext(ctx, "rejected event fault",
+		slog.String(telemetry.KeyMessage, e.MessageID), slog.String(telemetry.KeyEvent, e.EventID), telemetry.Cause(err))
+}
+
+// eventLines are the audit lines of an act on events.
+func eventLines(action string, j job.Job, events []rejected.Event) []audit.Line {
+	lines := make([]audit.Line, len(events))
+	for i, e := range events {
+		lines[i] = audit.Line{
+			Action: action, MessageID: e.MessageID, TenantID: rejected.TenantOf(e), OperatorClaimed: j.Operator, JobID: j.ID,
+		}
+	}
+	return lines
+}

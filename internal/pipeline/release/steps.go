@@ -1,0 +1,34 @@
+package release
+
+import "github.com/herald-webhooks/herald/internal/edges/parallel"
+
+const (
+	// atOnce is the number of calls of one kind of work at the same time.
+	atOnce = 16
+	// pageSize is the number of items that are read, sent and deleted together.
+	pageSize = 25
+	// keysSize is the number of keys of the index by due time that are read in one call.
+	keysSize = 1000
+)
+
+// step is a step of the work, which is done for many things side by side. An error of one thing is a fault of the step,
+// and stops no other.
+type step struct {
+	// name stands in the log where something fails.
+	name   string
+	things int
+	do     func(n int) (counts, error)
+}
+
+// inSteps does one step after the other, each for at most atOnce things at the same time, and adds up their counts.
+func inSteps(steps ...step) (did counts) {
+	for _, s := range steps {
+		dids := make([]counts, s.things)
+		errs := parallel.Each(s.things, atOnce, func(n int) (err error) {
+			dids[n], err = s.do(n)
+			return err
+		})
+		did = did.plus(failed(s.name, errs...)).plus(dids...)
+	}
+	return did
+}

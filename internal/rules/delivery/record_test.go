@@ -1,0 +1,100 @@
+package delivery
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// The table of infra/docs/design.md, "Delivery states", is the rule's.
+func TestRecord_Replaces_isTheTableOfTheDesign(t *testing.T) {
+	groups := [][]State{{Queued, Retrying, Waiting}, {Dead}, {Discarded, Purged}, {Acknowledged}}
+	table := "| stored | acknowledged | queued, retrying, waiting | dead, discarded | purged |\n|---|---|---|---|---|\n"
+	for _, stored := range groups {
+		row := make([]string, 0, 5)
+		for _, next := range [][]State{{Acknowledged}, {Queued, Retrying, Waiting}, {Dead, Discarded}, {Purged}} {
+			row = append(row, when(t, stored, next))
+		}
+		table += "| " + named(stored) + " | " + strings.Join(row, " | ") + " |\n"
+	}
+	doc, err := os.ReadFile("../../../infra/docs/design.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(doc), table) {
+		t.Errorf("infra/docs/design.md lacks the table\n%s", table)
+	}
+}
+
+func named(states []State) string {
+	var names []string
+	for _, s := range states {
+		names = append(names, string(s))
+	}
+	return strings.Join(names, ", ")
+}
+
+// when says when any of next replaces any of stored: all of them must agree.
+func when(t *testing.T, stored, next []State) (words string) {
+	t.Helper()
+	for _, was := range stored {
+		for _, now := range next {
+			got := ""
+			for _, replay := range []int{0, 1, 2} { // the stored one is 1
+				for _, attempts := range []int{4, 5, 6} { // the stored ones are 5
+					r := Record{State: now, Ref: Ref{Replay: replay}, Attempts: attempts}
+					got += map[bool]string{true: "y", false: "n"}[r.Replaces(Record{State: was, Ref: Ref{Replay: 1}, Attempts: 5})]
+				}
+			}
+			said, known := map[string]string{
+				"yyyyyyyyy": "yes", "nnnnnnnnn": "no", "nnnnnnyyy": "in a later replay", "nnnyyynnn": "in the same replay",
+				"nnnnyyyyy": "with as many attempts, or in a later replay",
+			}[got]
+			if !known || words != "" && words != said {
+				t.Errorf("%s over %s: %s has no words, or others than %q", now, was, got, words)
+			}
+			words = said
+		}
+	}
+	return words
+}
+
+// Every arrow that the design draws is a write that the rule allows.
+func TestRecord_Replaces_allowsWhatTheDesignDraws(t *testing.T) {
+	unfinished := []State{Queued, Retrying, Waiting}
+	of := func(name string) []State {
+		if name == "unfinished" {
+			return unfinished
+		}
+		return []State{State(name)}
+	}
+	doc, err := os.ReadFile("../../../infra/docs/design.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, states, found := strings.Cut(string(doc), "## Delivery states\n")
+	states, _, _ = strings.Cut(states, "\n## ")
+	arrows := 0
+	for line := range strings.Lines(states) {
+		from, rest, arrow := strings.Cut(strings.TrimSpace(line), " --> ")
+		to, _, _ := strings.Cut(rest, " : ")
+		if !arrow || from == "[*]" {
+			continue
+		}
+		arrows++
+		for _, was := range of(from) {
+			for _, now := range of(to) {
+				next := Record{State: now, Attempts: 2, Ref: Ref{Replay: 0}}
+				if from == "dead" && to == "unfinished" {
+					next.Replay = 1
+				}
+				if !next.Replaces(Record{State: was, Attempts: 1}) {
+					t.Errorf("%s is drawn to become %s, and the rule refuses it", was, now)
+				}
+			}
+		}
+	}
+	if !found || arrows < 10 {
+		t.Errorf("%d arrows are drawn", arrows)
+	}
+}

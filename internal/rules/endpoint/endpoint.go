@@ -1,0 +1,134 @@
+// Package endpoint is a tenant's webhook endpoint: its fields, its life and the rules for its URL and its
+// subscriptions.
+//
+// It promises that an id is "webhook_" and a ULID, that a URL that passed its rules can be dialled unless DNS says
+// otherwise, and that its path and query keep their meaning. It does no DNS lookup, no I/O and holds no plaintext
+// secret.
+package endpoint
+
+import (
+	"crypto/rand"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/herald-webhooks/herald/internal/rules/event"
+)
+
+// Status is where an endpoint stands.
+type Status string
+
+// The statuses (infra/docs/design.md, "Endpoint").
+const (
+	Active   Status = "active"
+	Disabled Status = "disabled"
+	Deleted  Status = "deleted"
+)
+
+// Endpoint is one subscription. SealedSecret is the signing secret under KMS; SecretVersion
+// grows with each rotation, as HeadersVersion does with each change of SealedHeaders. After a rotation with an overlap,
+// SealedPrevious is the secret that was replaced. With a key pair, the private key is sealed together with the secret.
+// Zero times are times that never were. The tags name attributes in the table Endpoints.
+type Endpoint struct {
+	ID              string    `dynamodbav:"endpoint_id"`
+	TenantID        string    `dynamodbav:"tenant_id"`
+	URL             string    `dynamodbav:"url,omitempty"`
+	Description     string    `dynamodbav:"description,omitempty"`
+	Events          []string  `dynamodbav:"events,omitempty"` // names or patterns
+	Status          Status    `dynamodbav:"status"`
+	CreatedAt       time.Time `dynamodbav:"created_at,omitempty"`
+	UpdatedAt       time.Time `dynamodbav:"updated_at,omitempty"`
+	DeletedAt       time.Time `dynamodbav:"deleted_at,omitempty"`
+	SecretRotatedAt time.Time `dynamodbav:"secret_rotated_at,omitempty"`
+	SecretVersion   int       `dynamodbav:"secret_version,omitempty"`
+	SealedSecret    []byte    `dynamodbav:"sealed_secret,omitempty"`
+	PublicKey       string    `dynamodbav:"public_key,omitempty"`      // as owners see it; without a key pair: ""
+	SealedPrevious  []byte    `dynamodbav:"sealed_previous,omitempty"` // the secret before, of the version before
+	PreviousUntil   time.Time `dynamodbav:"previous_until,omitempty"`  // it signs, too, before this time
+	PreviousKey     string    `dynamodbav:"previous_key,omitempty"`    // the public key before
+	HeaderNames     []string  `dynamodbav:"header_names,omitempty"`    // of the owner's own headers
+	HeadersVersion  int       `dynamodbav:"headers_version,omitempty"`
+	SealedHeaders   []byte    `dynamodbav:"sealed_headers,omitempty"`
+	RateLimit       int       `dynamodbav:"rate_limit,omitempty"` // its owner's, in deliveries a second; 0: none
+	Revision        string    `dynamodbav:"revision"`             // changes with every write
+	Marks           Marks     `dynamodbav:"-"`                    // operators', on this endpoint: they have another row
+}
+
+// ErrUnreadable is wrapped where a stored endpoint, or its marks, are malformed. Nothing is decided about such an
+// endpoint.
+var ErrUnreadable = errors.New("the stored endpoint cannot be read")
+
+// The bounds of a tenant's endpoints (infra/docs/design.md, "Management API").
+const (
+	MaxLive  = 50  // not deleted
+	MaxTotal = 200 // in all; of the deleted ones the last are kept
+)
+
+// Live reports whether the endpoint is not deleted.
+func (e Endpoint) Live() bool { return e.Status != Deleted }
+
+// Overlaps reports whether the secret before the last rotation still signs deliveries.
+func (e Endpoint) Overlaps(now time.Time) bool {
+	return len(e.SealedPrevious) > 0 && now.Before(e.PreviousUntil)
+}
+
+// EndOverlap forgets the secret before the last rotation.
+func (e *Endpoint) EndOverlap() {
+	e.SealedPrevious = nil
+	e.PreviousUntil = time.Time{}
+	e.PreviousKey = ""
+}
+
+// PublicKeys are those that verify the endpoint's deliveries, the newest first. It needs neither seal.
+func (e Endpoint) PublicKeys(now time.Time) (keys []string) {
+	if e.PublicKey != "" {
+		keys = append(keys, e.PublicKey)
+	}
+	if e.PreviousKey != "" && now.Before(e.PreviousUntil) {
+		keys = append(keys, e.PreviousKey)
+	}
+	return keys
+}
+
+// Host is the part of the URL that logs and lists may show.
+func (e Endpoint) Host() string {
+	u, err := url.Parse(e.URL)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// IDPrefix starts every endpoint id (infra/docs/spec.md, "Webhook endpoint").
+const IDPrefix = "webhook_"
+
+// NewID returns a new endpoint id: ids sort by time of creation.
+func NewID(now time.Time) string {
+	return IDPrefix + ulid.MustNew(ulid.Timestamp(now), rand.Reader).String()
+}
+
+// ValidID reports whether id has the form that NewID gives.
+func ValidID(id string) bool {
+	text, found := strings.CutPrefix(id, IDPrefix)
+	parsed, err := ulid.ParseStrict(text)
+	return found && err == nil && parsed.String() == text // upper case only
+}
+
+// Unsubscribed reports whether the endpoint's owner no longer asks for an event that it was sent. Of an event that this
+// process does not know, such as a newer release's, it cannot tell; nor where it did not read the subscriptions.
+func (e Endpoint) Unsubscribed(eventType string) bool {
+	return len(e.Events) > 0 && event.Known(eventType) && !e.selects(eventType)
+}
+
+func (e Endpoint) selects(eventType string) bool {
+	return slices.ContainsFunc(e.Events, func(pattern string) bool { return event.Matches(pattern, eventType) })
+}
+
+// Wants reports whether the endpoint is active and subscribed to the event name.
+func (e Endpoint) Wants(eventType string) bool {
+	return e.Status == Active && e.selects(eventType)
+}

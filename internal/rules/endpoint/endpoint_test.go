@@ -1,0 +1,111 @@
+package endpoint_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/rules/event"
+)
+
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func TestNewID_isPrefixTimeAndRandomness(t *testing.T) {
+	one, other := endpoint.NewID(now), endpoint.NewID(now)
+	if !strings.HasPrefix(one, "webhook_01KJMMA2G0") || !endpoint.ValidID(one) || one == other {
+		t.Errorf("ids %s and %s", one, other)
+	}
+}
+
+func TestValidID(t *testing.T) {
+	const id = "webhook_01JB3ZKX9M4W0S5V7N2Q8R6TYA"
+	for name, row := range map[string]struct {
+		id   string
+		want bool
+	}{
+		"an id":                        {id, true},
+		"the largest":                  {"webhook_7ZZZZZZZZZZZZZZZZZZZZZZZZZ", true},
+		"nothing":                      {"", false},
+		"the prefix alone":             {"webhook_", false},
+		"no prefix":                    {id[8:], false},
+		"one character more":           {id + "A", false},
+		"one character less":           {id[:len(id)-1], false},
+		"lower case":                   {strings.ToLower(id), false},
+		"a prefix in upper case":       {"WEBHOOK_" + id[8:], false},
+		"two prefixes":                 {"webhook_" + id, false},
+		"a letter that no ULID has":    {id[:33] + "U", false},
+		"a space before it":            {" " + id, false},
+		"the key of a tenant's counts": {"#counts", false},
+		"more than 128 bits":           {"webhook_8" + id[9:], false},
+		"a zero byte":                  {"webhook_0000000000000000000000000\x00", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := endpoint.ValidID(row.id); got != row.want {
+				t.Errorf("ValidID(%q) = %v", row.id, got)
+			}
+		})
+	}
+}
+
+func TestEndpoint_Wants_onlyWhatAnActiveOneSubscribedTo(t *testing.T) {
+	subscriptions := []string{"user.created", "organizationMembership.*"}
+	for status, want := range map[endpoint.Status][]string{
+		endpoint.Active: {
+			"user.created", "organizationMembership.created", "organizationMembership.updated",
+			"organizationMembership.deleted", "organizationMembership.restored",
+		},
+		endpoint.Disabled: nil,
+		endpoint.Deleted:  nil,
+		"":                nil,
+	} {
+		e := endpoint.Endpoint{Status: status, Events: subscriptions}
+		var got []string
+		for _, name := range event.Types() {
+			if e.Wants(name) {
+				got = append(got, name)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("events that a %q endpoint wants (-want +got):\n%s", status, diff)
+		}
+	}
+}
+
+func TestEndpoint_Live(t *testing.T) {
+	for status, want := range map[endpoint.Status]bool{
+		endpoint.Active: true, endpoint.Disabled: true, endpoint.Deleted: false,
+	} {
+		if got := (endpoint.Endpoint{Status: status}).Live(); got != want {
+			t.Errorf("a %s endpoint is live: %v, want %v", status, got, want)
+		}
+	}
+}
+
+func TestEndpoint_Unsubscribed_onlyWhereItIsCertain(t *testing.T) {
+	for name, c := range map[string]struct {
+		events    []string
+		eventType string
+		want      bool
+	}{
+		"another type":                        {[]string{"user.created"}, "user.deleted", true},
+		"another object's pattern":            {[]string{"organization.*"}, "organizationMembership.created", true},
+		"the same type":                       {[]string{"user.created"}, "user.created", false},
+		"one of several":                      {[]string{"user.deleted", "organization.*"}, "organization.created", false},
+		"everything":                          {[]string{"*"}, "user.created", false},
+		"a pattern":                           {[]string{"user.*"}, "user.created", false},
+		"a type that is not known":            {[]string{"user.created"}, "vault.sealed", false},
+		"a test":                              {[]string{"user.created"}, "herald.test", false},
+		"no type":                             {[]string{"user.created"}, "", false},
+		"subscriptions that were not read":    {nil, "user.created", false},
+		"an entry that a newer release knows": {[]string{"vault.*"}, "user.created", true},
+	} {
+		for _, status := range []endpoint.Status{endpoint.Active, endpoint.Disabled, endpoint.Deleted} {
+			if got := (endpoint.Endpoint{Status: status, Events: c.events}).Unsubscribed(c.eventType); got != c.want {
+				t.Errorf("%s, %s: %v", name, status, got)
+			}
+		}
+	}
+}

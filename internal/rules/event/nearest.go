@@ -1,0 +1,22 @@
+package event
+
+import (
+	"strings"
+
+	"github.com/herald-webhooks/herald/internal/rules/nearest"
+)
+
+// suggested is how many names a refusal suggests at most.
+const suggested = 3
+
+// unknown refuses a name, and suggests similar ones.
+func unknown(name string) string { return "is not an implemented event" + Suggestion(name) }
+
+// Suggestion goes on in a sentence about an unknown name, "; the nearest are …". It is empty where no name is near.
+func Suggestion(name string) string {
+	near := nearest.To(name, Types())
+	if len(near) == 0 {
+		return ""
+	}
+	return "; the nearest are " + strings.Join(near[:min(len(near), suggested)], ", ")
+}

@@ -1,0 +1,106 @@
+package signature_test
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/herald-webhooks/herald/internal/rules/signature"
+)
+
+// TestSign_vectors compares with signatures that an independent implementation computed: see testdata/README.md.
+func TestSign_vectors(t *testing.T) {
+	content, err := os.ReadFile("testdata/vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors []struct {
+		Name       string `json:"name"`
+		Secret     string `json:"secret"`
+		ID         string `json:"id"`
+		Timestamp  int64  `json:"timestamp"`
+		BodyBase64 string `json:"body_base64"`
+		Signature  string `json:"signature"`
+		Decoded    string `json:"decoded_signature"`
+		Seed       []byte `json:"seed_base64"`
+		PublicKey  string `json:"public_key"`
+		KeyID      string `json:"key_id"`
+		Asymmetric string `json:"asymmetric_signature"`
+	}
+	if err := json.Unmarshal(content, &vectors); err != nil {
+		t.Fatal(err)
+	}
+	if len(vectors) < 12 {
+		t.Errorf("%d vectors, want 12 at least", len(vectors))
+	}
+	for _, v := range vectors {
+		body, err := base64.StdEncoding.DecodeString(v.BodyBase64)
+		if err != nil {
+			t.Fatalf("%s: %v", v.Name, err)
+		}
+		if diff := cmp.Diff(v.Signature, signature.Sign(v.Secret, v.ID, v.Timestamp, body)); diff != "" {
+			t.Errorf("%s: signature (-want +got):\n%s", v.Name, diff)
+		}
+		if diff := cmp.Diff(v.Decoded, signature.SignDecoded(v.Secret, v.ID, v.Timestamp, body)); diff != "" {
+			t.Errorf("%s: signature under the decoded key (-want +got):\n%s", v.Name, diff)
+		}
+		signer := signature.Signer{Key: ed25519.NewKeyFromSeed(v.Seed)}
+		got := []string{
+			signer.PublicKey(), signer.KeyID(), signature.SignAsymmetric(signer.Key, v.ID, v.Timestamp, body),
+		}
+		if diff := cmp.Diff([]string{v.PublicKey, v.KeyID, v.Asymmetric}, got); diff != "" {
+			t.Errorf("%s: public key, its id, signature (-want +got):\n%s", v.Name, diff)
+		}
+	}
+}
+
+// FuzzSign has the library of Standard Webhooks sign and verify each delivery: by its raw constructor for the literal
+// key, and by its usual one for the decoded key where it takes the secret. An empty id counts as a missing header
+// there.
+func FuzzSign(f *testing.F) {
+	f.Add("whsec_AAECAwQFBgcICQoLDA0ODw==", "msg_1", int64(1_700_000_000), []byte(`{"type":"user.created"}`))
+	f.Add("whsec_", "", int64(0), []byte(nil))
+	f.Add("whsec_\x00\xff", "msg_.1.", int64(-1), []byte(".1700000000."))
+	f.Add("the literal text of a key", "msg_2", int64(1), []byte("{}"))
+	f.Fuzz(func(t *testing.T, secret, id string, timestamp int64, body []byte) {
+		raw, err := standardwebhooks.NewWebhookRaw([]byte(secret))
+		if err != nil {
+			t.Fatal(err)
+		}
+		agree(t, raw, signature.Sign(secret, id, timestamp, body), id, timestamp, body)
+		usual, err := standardwebhooks.NewWebhook(secret)
+		if err == nil && strings.HasPrefix(secret, signature.Prefix) {
+			agree(t, usual, signature.SignDecoded(secret, id, timestamp, body), id, timestamp, body)
+		}
+		if !strings.HasPrefix(secret, signature.Prefix) {
+			agree(t, raw, signature.SignDecoded(secret, id, timestamp, body), id, timestamp, body)
+		}
+	})
+}
+
+func agree(t *testing.T, library *standardwebhooks.Webhook, got, id string, timestamp int64, body []byte) {
+	t.Helper()
+	want, err := library.Sign(id, time.Unix(timestamp, 0), body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("signature (-library +ours):\n%s", diff)
+	}
+	header := http.Header{}
+	header.Set(standardwebhooks.HeaderWebhookID, id)
+	header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(timestamp, 10))
+	header.Set(standardwebhooks.HeaderWebhookSignature, got)
+	if err := library.VerifyIgnoringTimestamp(body, header); err != nil && id != "" {
+		t.Errorf("the library refuses it: %v", err)
+	}
+}

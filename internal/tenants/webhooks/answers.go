@@ -1,0 +1,143 @@
+package webhooks
+
+import (
+	"cmp"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/edges/parallel"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/rules/problem"
+)
+
+// view is an endpoint as its tenant sees it. Times are RFC 3339 in UTC with milliseconds.
+type view struct {
+	ID              string          `json:"id"`
+	URL             string          `json:"url"`
+	Description     string          `json:"description"`
+	Events          []string        `json:"events"`
+	HeaderNames     []string        `json:"header_names,omitempty"` // where the owner has set headers
+	RateLimit       *int            `json:"rate_limit"`             // the owner's, deliveries a second; null: none
+	OperatorLimit   *int            `json:"operator_rate_limit"`    // an operator's
+	EffectiveLimit  *int            `json:"effective_rate_limit"`   // the smaller one
+	Status          endpoint.Status `json:"status"`
+	CreatedAt       *string         `json:"created_at"`
+	UpdatedAt       *string         `json:"updated_at"`
+	DeletedAt       *string         `json:"deleted_at"`
+	SecretRotatedAt *string         `json:"secret_rotated_at"`
+	PreviousUntil   *string         `json:"previous_secret_until"`     // the secret before signs, too
+	PublicKey       *string         `json:"public_key"`                // null where it has no key pair
+	SigningSecret   string          `json:"signing_secret,omitzero"`   // create and rotate only
+	HeadersDropped  []string        `json:"headers_dropped,omitempty"` // names; a change of the URL's origin only
+}
+
+// eventTypes has everything that a subscription may hold. Types and patterns are apart, as the specification has them.
+// The bounds of a catalogue keep it below a megabyte, so it has no pages.
+type eventTypes struct {
+	Data     []eventType `json:"data"`
+	Patterns []string    `json:"patterns"`
+}
+
+// eventType is one type of the catalogue, for people who write a receiver.
+type eventType struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	Schema      jsontext.Value `json:"schema"`  // of data
+	Example     jsontext.Value `json:"example"` // of data
+}
+
+// viewOf shows an endpoint as it is at a time: the end of an overlap is shown when it comes, although nothing is
+// written then. The signing secret and the values of headers are not in it, since nothing here can decrypt them.
+func (h *Handler) viewOf(e endpoint.Endpoint, now time.Time) view {
+	if !e.Overlaps(now) {
+		e.EndOverlap()
+	}
+	var public *string
+	if h.Asymmetric && e.PublicKey != "" {
+		public = &e.PublicKey
+	}
+	return view{
+		ID: e.ID, URL: e.URL, Description: e.Description, Events: e.Events, Status: e.Status,
+		HeaderNames: e.HeaderNames,
+		RateLimit:   limit(e.RateLimit), OperatorLimit: limit(e.Marks.RateLimit), EffectiveLimit: limit(e.Rate()),
+		CreatedAt: when(e.CreatedAt), UpdatedAt: when(e.UpdatedAt), DeletedAt: when(e.DeletedAt),
+		SecretRotatedAt: when(e.SecretRotatedAt), PreviousUntil: when(e.PreviousUntil), PublicKey: public,
+	}
+}
+
+// limit writes a limit as answers have it. nil, which becomes null, is none.
+func limit(rate int) *int {
+	if rate == 0 {
+		return nil
+	}
+	return &rate
+}
+
+// when writes a time as answers have it. nil, which becomes null, is a time that has not come.
+func when(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	s := t.UTC().Format("2006-01-02T15:04:05.000Z")
+	return &s
+}
+
+// respond makes the response of a refusal or, where that is nil, of an answer as JSON. A nil answer has no body.
+func (c *call) respond(answer []byte, refused *problem.Error) response {
+	header := map[string]string{
+		"X-Request-Id": c.id(), "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+	}
+	if refused == nil {
+		if answer != nil {
+			header["Content-Type"] = "application/json"
+		}
+		header["Cache-Control"] = c.route.caching()
+		return response{StatusCode: cmp.Or(c.status, c.route.status, 200), Headers: header, Body: string(answer)}
+	}
+	header["Content-Type"] = problem.MediaType
+	switch refused.Code {
+	case problem.CodeUnauthenticated:
+		header["WWW-Authenticate"] = "Bearer"
+	case problem.CodeMethodNotAllowed:
+		header["Allow"] = refused.Allow
+	case problem.CodeUnavailable:
+		header["Retry-After"] = "5" // seconds
+		if errors.Is(refused, dynamo.ErrBusy) {
+			header["Retry-After"] = "1"
+		}
+	case problem.CodeTooManyRequests, problem.CodeTooManyTests:
+		header["Retry-After"] = strconv.Itoa(60 - c.now.Second()) // until the next minute
+	}
+	return response{StatusCode: refused.Code.Status(), Headers: header, Body: string(refused.Document(c.id()))}
+}
+
+// busy is the detail where no service is at fault.
+const busy = "Too many of the tenant's endpoints are changed at once; nothing was done. " +
+	"Try again after the time in Retry-After."
+
+// problemOf is the only map from an error to the problem that its caller sees, nil for nil. An error without a code is
+// AWS's, unless the work panicked.
+func problemOf(err error) *problem.Error {
+	var known *problem.Error
+	var panicked *parallel.Panic
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return known
+	// A panic is the fault of this code. A second try would meet it again, so the answer is no 503.
+	case errors.As(err, &panicked):
+		return problem.Because(problem.CodeInternal, err)
+	case errors.Is(err, dynamo.ErrConflict):
+		return problem.Because(problem.CodeConflict, err)
+	case errors.Is(err, dynamo.ErrLimit):
+		return problem.Because(problem.CodeEndpointLimit, err)
+	case errors.Is(err, dynamo.ErrBusy):
+		return &problem.Error{Code: problem.CodeUnavailable, Detail: busy, Cause: err}
+	}
+	return problem.Because(problem.CodeUnavailable, err)
+}

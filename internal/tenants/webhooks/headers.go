@@ -1,0 +1,125 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/edges/keyring"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+)
+
+// readHeaders reads an object of strings by the names of headers, in its order. null is none. The values are secrets. A
+// fault names the header and never quotes its value.
+func readHeaders(v jsontext.Value, r *reader) (headers []endpoint.Header) {
+	const pointer = "/headers"
+	if v.Kind() == 'n' {
+		return nil
+	}
+	if v.Kind() != '{' {
+		r.mistyped(pointer, "must be an object or null")
+		return nil
+	}
+	size := 0
+	d := jsontext.NewDecoder(bytes.NewReader(v))
+	_, err := d.ReadToken()
+	for err == nil && d.PeekKind() == '"' {
+		var name jsontext.Token
+		var value jsontext.Value
+		name, err = d.ReadToken()
+		if err != nil {
+			break
+		}
+		h := endpoint.Header{Name: name.String()}
+		at := string(jsontext.Pointer(pointer).AppendToken(h.Name))
+		value, err = d.ReadValue()
+		if err != nil {
+			break
+		}
+		if text, ok := r.text(value, at); ok {
+			h.Value = text
+			checkHeader(h, headers, shortened(at), r)
+		}
+		headers, size = append(headers, h), size+len(h.Name)+len(h.Value)
+	}
+	switch {
+	case err != nil: // the body was read as JSON before
+		r.mistyped(pointer, "must be an object or null")
+	case len(headers) > endpoint.MaxHeaders:
+		r.refuse(pointer, fmt.Sprintf("must have at most %d headers", endpoint.MaxHeaders))
+	case size > endpoint.MaxHeaderBytes:
+		r.refuse(pointer, fmt.Sprintf("must have at most %d bytes of names and values", endpoint.MaxHeaderBytes))
+	}
+	return headers
+}
+
+// checkHeader holds a header to the rules, and its name against the headers before it.
+func checkHeader(h endpoint.Header, before []endpoint.Header, pointer string, r *reader) {
+	name := endpoint.FoldName(h.Name)
+	same := func(other endpoint.Header) bool { return endpoint.FoldName(other.Name) == name }
+	if slices.ContainsFunc(before, same) {
+		r.refuse(pointer, "is a duplicate: case, - and _ tell no headers apart")
+	}
+	if err := h.CheckName(); err != nil {
+		r.refuse(pointer, err.Error())
+	}
+	if err := h.CheckValue(); err != nil {
+		r.refuse(pointer, err.Error())
+	}
+}
+
+// setHeaders seals headers as the endpoint's, for the origin of its URL. Without a list, the endpoint keeps its own. A
+// new version each time keeps sealed headers from being put back in place of later ones.
+func (h *Handler) setHeaders(ctx context.Context, e *endpoint.Endpoint, list *[]endpoint.Header) error {
+	if list == nil {
+		return nil
+	}
+	headers := *list
+	if len(headers) == 0 {
+		removeHeaders(e)
+		return nil
+	}
+	e.HeadersVersion++
+	sealed, err := h.Secrets.Seal(ctx, keyring.HeadersOf(*e), endpoint.EncodeHeaders(headers))
+	if err != nil {
+		return err
+	}
+	e.HeaderNames, e.SealedHeaders = make([]string, len(headers)), sealed
+	for n, header := range headers {
+		e.HeaderNames[n] = header.Name
+	}
+	return nil
+}
+
+// removeHeaders leaves an endpoint without headers. The version goes up, so that the audit log shows that they changed.
+func removeHeaders(e *endpoint.Endpoint) {
+	if e.SealedHeaders != nil || e.HeaderNames != nil {
+		e.HeadersVersion++
+	}
+	e.HeaderNames, e.SealedHeaders = nil, nil
+}
+
+// sameOrigin reports whether requests to two URLs go to one host and port. It is false for a URL without an origin.
+func sameOrigin(was, now string) bool {
+	if was == now {
+		return true
+	}
+	before, err := endpoint.Origin(was)
+	if err != nil {
+		return false
+	}
+	after, err := endpoint.Origin(now)
+	return err == nil && before == after
+}
+
+// dropped names the headers that an endpoint has lost by its move to another origin: its owner gave them to the one
+// before, and they are for no other.
+func dropped(was, now endpoint.Endpoint) []string {
+	if len(now.HeaderNames) > 0 || sameOrigin(was.URL, now.URL) {
+		return nil
+	}
+	return was.HeaderNames
+}

@@ -1,0 +1,200 @@
+package webhooks
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/edges/parallel"
+	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/rules/event"
+	"github.com/herald-webhooks/herald/internal/rules/problem"
+	"github.com/herald-webhooks/herald/internal/rules/signature"
+)
+
+// maxImported bounds the endpoints of a request, and importPatience the time in which it begins another one.
+const (
+	maxImported    = 10
+	importPatience = 5 * time.Second
+)
+
+// The results.
+const (
+	resultCreated     = "created"
+	resultWouldCreate = "would_create"
+	resultExists      = "exists"      // the tenant has an endpoint with this URL, which stays as it is
+	resultRefused     = "refused"     // errors say why
+	resultFailed      = "failed"      // an internal error, or another change at the same moment: ask again
+	resultNotStarted  = "not_started" // time ran out: ask again
+)
+
+type importRequest struct {
+	Endpoints []jsontext.Value `json:"endpoints"`
+	DryRun    bool             `json:"dry_run"`
+}
+
+// importAnswer has one result for each endpoint of the request: a fault of one stops none of the others.
+type importAnswer struct {
+	Data []imported `json:"data"` // in the order of the request
+}
+
+// imported is the result for one endpoint. Neither its secret nor its URL's path is in it.
+type imported struct {
+	TenantID   string       `json:"tenant_id"`
+	Host       string       `json:"host"`
+	EndpointID string       `json:"endpoint_id"`
+	Result     string       `json:"result"`
+	Errors     []fieldError `json:"errors,omitzero"`
+}
+
+// fieldError is a fault of one field. An empty field is a fault of the endpoint as a whole.
+type fieldError struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+// newImport are the fields of an endpoint that is imported, before any check.
+type newImport struct {
+	TenantID jsontext.Value `json:"tenant_id"`
+	Secret   jsontext.Value `json:"secret"`
+	input    `json:",embed"`
+}
+
+// importEndpoints creates endpoints that tenants had at another sender. Its secrets sign on. One that is there already
+// stays as it is, so the same request may be made again.
+func (h *Handler) importEndpoints(
+	ctx context.Context, by *invoke.Call, req importRequest,
+) (answer importAnswer, err error) {
+	if n := len(req.Endpoints); n == 0 || n > maxImported {
+		return answer, invoke.Invalid("endpoints", fmt.Sprintf("must hold 1 to %d endpoints", maxImported))
+	}
+	ctx, stop := parallel.Deadline(ctx, reserve)
+	defer stop()
+	started, counts := h.Now(), map[string]int{}
+	for _, text := range req.Endpoints {
+		one := imported{Result: resultNotStarted}
+		if h.Now().Sub(started) < importPatience {
+			one = h.importEndpoint(ctx, by, text, req.DryRun)
+		}
+		counts[one.Result]++
+		answer.Data = append(answer.Data, one)
+	}
+	by.Note(slog.Bool("dry_run", req.DryRun), slog.Any("results", counts))
+	return answer, nil
+}
+
+// A dry run makes the same checks and stops before the first write. It promises nothing for later: the tenant may
+// change its endpoints in between.
+func (h *Handler) importEndpoint(
+	ctx context.Context, by *invoke.Call, text jsontext.Value, dryRun bool,
+) (one imported) {
+	e, headers, secret, err := h.readImport(text)
+	one.TenantID, one.Host = e.TenantID, e.Host()
+	if err != nil {
+		return h.notImported(ctx, one, err)
+	}
+	live, err := h.Endpoints.Live(ctx, e.TenantID)
+	if err != nil {
+		return h.notImported(ctx, one, err)
+	}
+	same := func(other endpoint.Endpoint) bool { return other.URL == e.URL }
+	if at := slices.IndexFunc(live, same); at >= 0 {
+		one.EndpointID, one.Result = live[at].ID, resultExists
+		return one
+	}
+	if err := h.fits(e, live); err != nil {
+		return h.notImported(ctx, one, err)
+	}
+	if dryRun {
+		one.Result = resultWouldCreate
+		return one
+	}
+	c := &call{now: h.Now().UTC().Truncate(time.Millisecond), operator: by.Operator}
+	if err := h.add(ctx, c, &e, headers, secret); err != nil {
+		return h.notImported(ctx, one, err)
+	}
+	one.EndpointID, one.Result = e.ID, resultCreated
+	return one
+}
+
+// fits says why the tenant cannot have the endpoint in addition to its live ones.
+func (h *Handler) fits(e endpoint.Endpoint, live []endpoint.Endpoint) error {
+	if len(live) >= endpoint.MaxLive {
+		detail := fmt.Sprintf("has %d endpoints that are not deleted", len(live))
+		return problem.At(problem.CodeEndpointLimit, "/tenant_id", detail)
+	}
+	return h.allowURL(e)(live)
+}
+
+// notImported returns an endpoint's fault, or logs an internal error.
+func (h *Handler) notImported(ctx context.Context, one imported, err error) imported {
+	p := problemOf(err)
+	if p.Code.Status() >= 500 || p.Code == problem.CodeConflict {
+		h.Log.ErrorContext(ctx, "importing",
+			slog.String(telemetry.KeyTenant, one.TenantID), slog.String(telemetry.KeyHost, one.Host), telemetry.Cause(p))
+		one.Result, one.Errors = resultFailed, []fieldError{{"", "an internal fault, or another change just now: try again"}}
+		return one
+	}
+	one.Result = resultRefused
+	for _, f := range p.Fields {
+		one.Errors = append(one.Errors, fieldError{strings.TrimPrefix(*cmp.Or(f.Pointer, &f.Parameter), "/"), f.Detail})
+	}
+	if len(one.Errors) == 0 {
+		one.Errors = []fieldError{{"", string(p.Code)}}
+	}
+	return one
+}
+
+// readImport returns a new endpoint, its headers, and the secret that signs its deliveries.
+func (h *Handler) readImport(text jsontext.Value) (
+	e endpoint.Endpoint, headers *[]endpoint.Header, secret string, err error,
+) {
+	var in newImport
+	if err := decode(text, &in); err != nil {
+		return e, nil, "", err
+	}
+	var r reader
+	r.require("/tenant_id", in.TenantID)
+	r.require("/url", in.URL)
+	r.require("/events", in.Events)
+	r.require("/secret", in.Secret)
+	e.Status = endpoint.Active
+	if in.TenantID != nil {
+		e.TenantID = readTenant(in.TenantID, &r)
+	}
+	f := h.check(in.input, &r)
+	f.apply(&e)
+	if in.Secret != nil {
+		secret = readSecret(in.Secret, &r)
+	}
+	return e, f.headers, secret, r.problem()
+}
+
+func readTenant(v jsontext.Value, r *reader) string {
+	id, ok := r.text(v, "/tenant_id")
+	if ok && !event.ValidTenantID(id) {
+		r.refuse("/tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -")
+	}
+	return id
+}
+
+// readSecret returns another sender's secret as it stands. It has been given to a receiver already, so it cannot be
+// replaced by one in Herald's form.
+func readSecret(v jsontext.Value, r *reader) string {
+	secret, ok := r.text(v, "/secret")
+	if !ok {
+		return ""
+	}
+	if err := signature.CheckImported(secret); err != nil {
+		r.refuse("/secret", err.Error())
+	}
+	return secret
+}

@@ -1,0 +1,221 @@
+package webhooks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/rules/event"
+)
+
+const (
+	maxEvents       = 50
+	maxDescription  = 256 // characters
+	maxOverlapHours = 24
+)
+
+// newInput are the members that create takes, before any check.
+type newInput struct {
+	URL         jsontext.Value `json:"url"`
+	Events      jsontext.Value `json:"events"`
+	Description jsontext.Value `json:"description"`
+	Headers     jsontext.Value `json:"headers"`
+	RateLimit   jsontext.Value `json:"rate_limit"`
+}
+
+// input are the members that a change takes.
+type input struct {
+	newInput `json:",embed"`
+	Status   jsontext.Value `json:"status"`
+}
+
+// fields are the checked values of a body. A field that the body does not have is nil.
+type fields struct {
+	url         *string // as it is stored
+	events      []string
+	description *string
+	headers     *[]endpoint.Header // none for null and {}
+	rateLimit   *int               // 0 for null: none
+	status      *endpoint.Status
+}
+
+// readNew returns the fields of a new endpoint's body. URL and events are among them.
+func (h *Handler) readNew(body []byte) (fields, error) {
+	var in newInput
+	if err := decode(body, &in); err != nil {
+		return fields{}, err
+	}
+	var r reader
+	r.require("/url", in.URL)
+	r.require("/events", in.Events)
+	f := h.check(input{newInput: in}, &r)
+	return f, r.problem()
+}
+
+// readChange returns the fields of a change's body.
+func (h *Handler) readChange(body []byte) (fields, error) {
+	var in input
+	if err := decode(body, &in); err != nil {
+		return fields{}, err
+	}
+	var r reader
+	f := h.check(in, &r)
+	return f, r.problem()
+}
+
+// check reads the given members. The reader has their faults.
+func (h *Handler) check(in input, r *reader) (f fields) {
+	if in.URL != nil {
+		f.url = new(h.readURL(in.URL, r))
+	}
+	if in.Events != nil {
+		f.events = readEvents(in.Events, r)
+	}
+	if in.Description != nil {
+		f.description = new(readDescription(in.Description, r))
+	}
+	if in.Headers != nil {
+		f.headers = new(readHeaders(in.Headers, r))
+	}
+	if in.RateLimit != nil {
+		f.rateLimit = new(readRateLimit(in.RateLimit, r))
+	}
+	if in.Status != nil {
+		f.status = new(readStatus(in.Status, r))
+	}
+	return f
+}
+
+// apply gives an endpoint the fields, except for the headers, which have to be sealed.
+func (f fields) apply(e *endpoint.Endpoint) {
+	if f.url != nil {
+		e.URL = *f.url
+	}
+	if f.events != nil {
+		e.Events = f.events
+	}
+	if f.description != nil {
+		e.Description = *f.description
+	}
+	if f.rateLimit != nil {
+		e.RateLimit = *f.rateLimit
+	}
+	if f.status != nil {
+		e.Status = *f.status
+	}
+}
+
+// readDescription reads a text for people. It is shown to operators, in a terminal and on the console's page.
+func readDescription(v jsontext.Value, r *reader) string {
+	text, ok := r.text(v, "/description")
+	switch {
+	case ok && utf8.RuneCountInString(text) > maxDescription:
+		r.refuse("/description", fmt.Sprintf("must have at most %d characters", maxDescription))
+	case ok && strings.ContainsFunc(text, disguises):
+		r.refuse("/description", "must not have control characters, or characters that change the direction of text")
+	}
+	return text
+}
+
+// disguises finds characters that make a text look like another one in a terminal or a portal.
+func disguises(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+
+// readURL returns a URL in the form in which it is stored, so that two spellings of one address are one. It
+// resolves no name: the address behind a name is checked when deliver dials it.
+func (h *Handler) readURL(v jsontext.Value, r *reader) string {
+	raw, ok := r.text(v, "/url")
+	if !ok {
+		return ""
+	}
+	stored, err := h.URLs.Normalise(raw)
+	if err != nil {
+		r.refuse("/url", err.Error())
+	}
+	return stored
+}
+
+// readStatus reads active or disabled. A deletion by a status would hide behind a harmless change, and so has its
+// method.
+func readStatus(v jsontext.Value, r *reader) endpoint.Status {
+	text, ok := r.text(v, "/status")
+	s := endpoint.Status(text)
+	if ok && s != endpoint.Active && s != endpoint.Disabled {
+		r.refuse("/status", "must be active or disabled; to delete or restore an endpoint use its own operations")
+	}
+	return s
+}
+
+// notSubscribable refuses an entry of events. It names all patterns, since similar ones are none (infra/docs/spec.md,
+// "Subscription wildcards"), and the nearest events.
+func notSubscribable(name string) string {
+	return "is neither an implemented event nor one of the patterns " + strings.Join(event.Patterns(), ", ") +
+		event.Suggestion(name) + listed
+}
+
+const listed = "; GET /v1/event-types lists all"
+
+// readEvents reads an array of names and patterns. One that is too long is refused unread.
+func readEvents(v jsontext.Value, r *reader) (list []string) {
+	const pointer = "/events"
+	var values []jsontext.Value
+	switch {
+	case v.Kind() != '[' || json.Unmarshal(v, &values) != nil:
+		r.mistyped(pointer, "must be an array of strings")
+		return nil
+	case len(values) == 0:
+		r.refuse(pointer, "must have at least one entry")
+		return nil
+	case len(values) > maxEvents:
+		r.refuse(pointer, fmt.Sprintf("must have at most %d entries", maxEvents))
+		return nil
+	}
+	for i, value := range values {
+		at := fmt.Sprintf("%s/%d", pointer, i)
+		name, ok := r.text(value, at)
+		switch {
+		case ok && !event.ValidPattern(name):
+			r.refuse(at, notSubscribable(name))
+		case ok && slices.Contains(list, name):
+			r.refuse(at, "is a duplicate")
+		}
+		list = append(list, name)
+	}
+	return list
+}
+
+// rotation are the members that rotate-secret takes, before any check.
+type rotation struct {
+	PreviousSecretHours jsontext.Value `json:"previous_secret_hours"`
+}
+
+// readOverlap returns for how long the secret that is replaced goes on signing. Without a body it is not at all.
+func (h *Handler) readOverlap(body []byte) (time.Duration, error) {
+	var in rotation
+	if body == nil {
+		return 0, nil
+	}
+	if err := decode(body, &in); err != nil {
+		return 0, err
+	}
+	const pointer = "/previous_secret_hours"
+	var r reader
+	if in.PreviousSecretHours == nil {
+		return 0, nil
+	}
+	hours, ok := wholeNumber(in.PreviousSecretHours, 0, maxOverlapHours)
+	switch {
+	case !ok:
+		r.refuse(pointer, fmt.Sprintf("must be an integer from 0 to %d", maxOverlapHours))
+	case hours > 0 && h.Companions == delivery.CompanionsNone:
+		r.refuse(pointer, "must be 0 here: only webhook-signature can hold two signatures, and it is not sent")
+	}
+	return time.Duration(hours) * time.Hour, r.problem()
+}

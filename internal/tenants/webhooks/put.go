@@ -1,0 +1,82 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/rules/problem"
+)
+
+// putTries is how often a request looks for its URL: another one may create, move or change the endpoint in between,
+// and the request means the same after that.
+const putTries = 4
+
+// errPassed is the answer of a look for an endpoint that has another URL by now, or is deleted.
+var errPassed = errors.New("the endpoint no longer has the URL")
+
+// put has the tenant's endpoint with a URL be as the body says: it creates that endpoint, or replaces it. So a machine
+// may send one description again and again. A second time changes nothing, writes no endpoint and leaves no audit line,
+// unless there are headers in it, which cannot be compared: they are sealed. Its status stays, so that no loop switches
+// on an endpoint that its owner has switched off.
+func (h *Handler) put(ctx context.Context, c *call) (answer any, err error) {
+	f, err := h.readNew(c.body)
+	if err != nil {
+		return nil, err
+	}
+	f = f.orDefaults()
+	for range putTries {
+		answer, err = h.putOnce(ctx, c, f)
+		if !passed(err) {
+			break
+		}
+	}
+	if errors.Is(err, errPassed) {
+		err = problem.New(problem.CodeConflict)
+	}
+	return answer, err
+}
+
+// passed reports whether another request was first, so that the URL has to be looked for again.
+func passed(err error) bool {
+	p, refused := errors.AsType[*problem.Error](err)
+	return errors.Is(err, errPassed) || errors.Is(err, dynamo.ErrConflict) ||
+		refused && p.Code == problem.CodeDuplicateURL
+}
+
+func (h *Handler) putOnce(ctx context.Context, c *call, f fields) (any, error) {
+	live, err := h.Endpoints.Live(ctx, c.key.TenantID)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(live, func(e endpoint.Endpoint) bool { return e.URL == *f.url })
+	if at < 0 {
+		c.status = 201
+		return h.createFrom(ctx, c, f)
+	}
+	c.status = 200
+	c.endpointID = live[at].ID
+	return h.alter(ctx, c, "update", func(e *endpoint.Endpoint) error {
+		if !e.Live() || e.URL != *f.url {
+			return errPassed
+		}
+		f.apply(e)
+		return h.setHeaders(ctx, e, f.headers)
+	})
+}
+
+// orDefaults are the fields with those of a new endpoint where the body has none.
+func (f fields) orDefaults() fields {
+	if f.description == nil {
+		f.description = new("")
+	}
+	if f.headers == nil {
+		f.headers = new([]endpoint.Header(nil))
+	}
+	if f.rateLimit == nil {
+		f.rateLimit = new(0)
+	}
+	return f
+}

@@ -1,0 +1,143 @@
+package webhooks
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/rules/cursor"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/rules/event"
+	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
+	"github.com/herald-webhooks/herald/internal/rules/problem"
+)
+
+// The page sizes of a list.
+const (
+	defaultLimit = 50
+	maxLimit     = 100
+)
+
+// notDeleted is the filter of a list that names no status.
+const notDeleted = "not_deleted"
+
+// list answers a page of the tenant's endpoints, newest first. It reads all of a kind, of which there are few, and cuts
+// the page out. The cursor is the last id shown: endpoints that come or go between two pages shift none of them.
+func (h *Handler) list(ctx context.Context, c *call) (any, error) {
+	limit, filter, err := c.listQuery()
+	if err != nil {
+		return nil, err
+	}
+	after := ""
+	if text, given := c.query["cursor"]; given {
+		var ok bool
+		after, ok = cursor.Open(text, c.key.TenantID, filter)
+		if !ok || !endpoint.ValidID(after) {
+			fields := []problem.Field{{Parameter: "cursor", Detail: "was not issued for this list"}}
+			return nil, &problem.Error{Code: problem.CodeInvalidCursor, Fields: fields}
+		}
+	}
+	all, err := h.newestFirst(ctx, c.key.TenantID, filter)
+	if err != nil {
+		return nil, err
+	}
+	page := invoke.List[view]{Data: make([]view, 0, min(limit, len(all)))}
+	for _, e := range all {
+		if !selects(filter, e.Status) || (after != "" && e.ID >= after) {
+			continue
+		}
+		if len(page.Data) == limit { // there is more
+			next := cursor.Make(page.Data[limit-1].ID, c.key.TenantID, filter)
+			page.NextCursor = &next
+			break
+		}
+		page.Data = append(page.Data, h.viewOf(e, c.now))
+	}
+	return page, nil
+}
+
+// newestFirst are the tenant's live or, for their filter, deleted endpoints, with operators' limits.
+func (h *Handler) newestFirst(ctx context.Context, tenantID, filter string) ([]endpoint.Endpoint, error) {
+	read := h.Endpoints.Live // the others would be paid for, too
+	if filter == string(endpoint.Deleted) {
+		read = h.Endpoints.Deleted
+	}
+	all, err := read(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b endpoint.Endpoint) int { return cmp.Compare(b.ID, a.ID) }) // by time of creation
+	return h.marked(ctx, tenantID, all...)
+}
+
+// listQuery reads limit and status.
+func (c *call) listQuery() (limit int, filter string, err error) {
+	limit, filter = defaultLimit, notDeleted
+	bad := &problem.Error{Code: problem.CodeInvalidQuery}
+	if text, given := c.query["limit"]; given {
+		limit, _ = strconv.Atoi(text)
+		if limit < 1 || limit > maxLimit || strconv.Itoa(limit) != text { // 01 or +1
+			detail := "must be a whole number from 1 to " + strconv.Itoa(maxLimit)
+			bad.Fields = append(bad.Fields, problem.Field{Parameter: "limit", Detail: detail})
+		}
+	}
+	if text, given := c.query["status"]; given {
+		filter = text
+		if !slices.Contains([]endpoint.Status{endpoint.Active, endpoint.Disabled, endpoint.Deleted}, endpoint.Status(text)) {
+			bad.Fields = append(bad.Fields, problem.Field{Parameter: "status", Detail: "must be active, disabled or deleted"})
+		}
+	}
+	if len(bad.Fields) > 0 {
+		return 0, "", bad
+	}
+	return limit, filter, nil
+}
+
+// selects reports whether a list with this filter shows a status.
+func selects(filter string, s endpoint.Status) bool {
+	if filter == notDeleted {
+		return s != endpoint.Deleted
+	}
+	return string(s) == filter
+}
+
+// read answers one endpoint, deleted or not.
+func (h *Handler) read(ctx context.Context, c *call) (any, error) {
+	e, err := h.load(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	marked, err := h.marked(ctx, e.TenantID, e)
+	if err != nil {
+		return nil, err
+	}
+	return h.viewOf(marked[0], c.now), nil
+}
+
+// load reads the endpoint of the path. An id that cannot be one is not asked for. Another tenant's endpoint is not
+// found, as one that never was: ids of others cannot be tried out.
+func (h *Handler) load(ctx context.Context, c *call) (endpoint.Endpoint, error) {
+	if !endpoint.ValidID(c.endpointID) {
+		return endpoint.Endpoint{}, problem.New(problem.CodeEndpointNotFound)
+	}
+	e, found, err := h.Endpoints.Get(ctx, c.key.TenantID, c.endpointID)
+	if err == nil && !found {
+		err = problem.New(problem.CodeEndpointNotFound)
+	}
+	return e, err
+}
+
+// eventTypes answers every type with its description and the schema and an example of its data, and the patterns.
+func (h *Handler) eventTypes(context.Context, *call) (any, error) {
+	answer := eventTypes{Patterns: event.Patterns()}
+	for _, t := range catalogue.Types() {
+		answer.Data = append(answer.Data, eventType{
+			t.Name, t.Description, jsontext.Value(t.Schema), jsontext.Value(t.Example),
+		})
+	}
+	return answer, nil
+}

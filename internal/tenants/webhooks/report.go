@@ -1,0 +1,119 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/edges/audit"
+	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/rules/problem"
+	"github.com/herald-webhooks/herald/internal/rules/signature"
+)
+
+// report writes the one wide line of a request. API Gateway counts requests.
+func (h *Handler) report(ctx context.Context, c *call, status int, took time.Duration, refused *problem.Error) {
+	name := "none"
+	outcome := "answered"
+	level := slog.LevelInfo
+	if c.route != nil {
+		name = c.route.method + " " + c.route.path
+	}
+	attrs := []slog.Attr{
+		slog.String(telemetry.KeyRequest, c.id()),
+		slog.String(telemetry.KeyRoute, name),
+		slog.Int(telemetry.KeyStatus, status),
+		slog.Float64(telemetry.KeyMillis, float64(took.Microseconds())/1000),
+		slog.String(telemetry.KeyTenant, c.key.TenantID),
+		slog.String(telemetry.KeyKey, c.keyID),
+		slog.String("source_ip", c.in.RequestContext.HTTP.SourceIP),
+	}
+	if endpoint.ValidID(c.endpointID) {
+		attrs = append(attrs, slog.String(telemetry.KeyEndpoint, c.endpointID))
+	}
+	if c.deliveryID != "" {
+		attrs = append(attrs, slog.String(telemetry.KeyDelivery, c.deliveryID))
+	}
+	if refused != nil {
+		outcome = "refused"
+		attrs = append(attrs, slog.String(telemetry.KeyReason, string(refused.Code)))
+		if status >= 500 {
+			outcome, level = "failed", slog.LevelError
+			attrs = append(attrs, telemetry.Cause(refused))
+		}
+	}
+	h.Log.LogAttrs(ctx, level, "request", append(attrs, slog.String(telemetry.KeyOutcome, outcome))...)
+}
+
+// audit keeps a line about a change before it is stored. There is no secret in it, and of a URL its host and a digest
+// alone: receivers keep tokens in paths and queries. Where it fails, nothing may be stored.
+func (h *Handler) audit(ctx context.Context, c *call, action string, before, after *endpoint.Endpoint) error {
+	line := audit.Line{
+		Action: action, RequestID: c.id(), OperatorClaimed: c.operator, KeyID: c.key.ID,
+		TenantID: after.TenantID, EndpointID: after.ID,
+		Changed: changed(before, after), Before: trail(before), After: trail(after),
+	}
+	if before != nil {
+		line.HeadersDropped = dropped(*before, *after)
+	}
+	return h.Audit.Write(ctx, line)
+}
+
+// record is an endpoint in an audit line.
+type record struct {
+	Host           string          `json:"host"`
+	URLDigest      string          `json:"url_digest"` // of SHA-256, tells URLs apart
+	Description    string          `json:"description"`
+	Events         []string        `json:"events"`
+	Status         endpoint.Status `json:"status"`
+	SecretVersion  int             `json:"secret_version"`
+	KeyID          string          `json:"public_key_id,omitzero"` // "" where there is no key pair
+	PreviousUntil  time.Time       `json:"previous_secret_until,omitzero"`
+	HeadersVersion int             `json:"headers_version,omitzero"` // 0 where there never were any
+	RateLimit      int             `json:"rate_limit,omitzero"`      // 0: none
+}
+
+// trail is an endpoint as audit lines have it; nil for none. Half of the digest is enough to tell two URLs apart.
+func trail(e *endpoint.Endpoint) *record {
+	if e == nil {
+		return nil
+	}
+	digest := sha256.Sum256([]byte(e.URL))
+	key, _ := signature.NewJWK(e.PublicKey) // zero where there is none
+	return &record{
+		Host: e.Host(), URLDigest: hex.EncodeToString(digest[:16]), Description: e.Description, Events: e.Events,
+		Status: e.Status, SecretVersion: e.SecretVersion, PreviousUntil: e.PreviousUntil, HeadersVersion: e.HeadersVersion,
+		KeyID: key.ID, RateLimit: e.RateLimit,
+	}
+}
+
+// changed names the fields that differ. A field that it does not know would be changed without a trace.
+// TestChanged_knowsEveryFieldOfAnEndpoint looks for one.
+func changed(before, after *endpoint.Endpoint) []string {
+	if before == nil {
+		before = &endpoint.Endpoint{}
+	}
+	var names []string
+	for _, f := range []struct {
+		name string
+		same bool
+	}{
+		{"url", before.URL == after.URL},
+		{"description", before.Description == after.Description},
+		{"events", slices.Equal(before.Events, after.Events)},
+		{"status", before.Status == after.Status},
+		{"secret", before.SecretVersion == after.SecretVersion},
+		{"previous_secret", before.PreviousUntil.Equal(after.PreviousUntil)},
+		{"headers", before.HeadersVersion == after.HeadersVersion},
+		{"rate_limit", before.RateLimit == after.RateLimit},
+	} {
+		if !f.same {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,135 @@
+package webhooks
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/edges/audit"
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/edges/queue"
+	"github.com/herald-webhooks/herald/internal/rules/circuit"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/rules/event"
+	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
+	"github.com/herald-webhooks/herald/internal/rules/problem"
+)
+
+// Tests has everything that a test of an endpoint needs in addition. All fields are required.
+type Tests struct {
+	// Circuits reads the state of a circuit, and nothing else of it (dynamo.Circuits).
+	Circuits interface {
+		State(ctx context.Context, endpointID string) (circuit.State, error)
+	}
+	// Counts counts tests where a restart forgets none (dynamo.TestCounts).
+	Counts interface {
+		CountTest(ctx context.Context, key dynamo.EndpointKey, most int, now time.Time) (counted bool, err error)
+	}
+	// Deliveries is DeliveryQueue (queue.Sender).
+	Deliveries interface {
+		Send(ctx context.Context, messages []queue.Outgoing) []error
+	}
+	// NewID makes unique ids.
+	NewID func() string
+}
+
+// testsPerMinute bounds the tests of an endpoint. Its owner may point it at a host of somebody else.
+const testsPerMinute = 5
+
+type testAnswer struct {
+	DeliveryID string `json:"delivery_id"`
+}
+
+// test sends one delivery to the endpoint because its owner asks for it. Its result is for operators: the answer tells
+// nothing of the receiver. A refused test counts for nothing. A counted one may still fail, and is not sent again.
+func (h *Handler) test(ctx context.Context, c *call) (any, error) {
+	sample, err := readTest(c.body)
+	if err != nil {
+		return nil, err
+	}
+	e, err := h.load(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.untestable(ctx, e); err != nil {
+		return nil, err
+	}
+	key := dynamo.EndpointKey{TenantID: e.TenantID, EndpointID: e.ID}
+	counted, err := h.Tests.Counts.CountTest(ctx, key, testsPerMinute, c.now)
+	switch {
+	case err != nil:
+		return nil, err
+	case !counted:
+		return nil, problem.New(problem.CodeTooManyTests)
+	}
+	m := delivery.NewTest(delivery.Ref{
+		TenantID: e.TenantID, EndpointID: e.ID, EventID: "test_" + h.Tests.NewID(), CreatedAt: c.now,
+	}, sample.Name, sample.Example)
+	c.deliveryID = m.DeliveryID
+	if err := h.Audit.Write(ctx, audit.Line{
+		Action: "test", RequestID: c.id(), KeyID: c.key.ID, TenantID: e.TenantID, EndpointID: e.ID, DeliveryID: m.DeliveryID,
+	}); err != nil {
+		return nil, err
+	}
+	err = h.Tests.Deliveries.Send(ctx, []queue.Outgoing{queue.Of(m, 0)})[0]
+	return testAnswer{m.DeliveryID}, err
+}
+
+// untestable says why no delivery would be sent to the endpoint now.
+func (h *Handler) untestable(ctx context.Context, e endpoint.Endpoint) error {
+	marks, err := h.Endpoints.Marks(ctx, e.TenantID)
+	if err != nil {
+		return err
+	}
+	state, err := h.Tests.Circuits.State(ctx, e.ID)
+	if err != nil {
+		return err
+	}
+	e.Marks = marks.Endpoints[e.ID]
+	gate := endpoint.Gate{Endpoint: e, Found: true, Tenant: marks.Tenant, Circuit: circuit.Item{State: state}}
+	switch gate.AdmitsAny() {
+	case endpoint.Gone:
+		return problem.New(problem.CodeEndpointDeleted)
+	case endpoint.PausedByOperator:
+		return problem.New(problem.CodeEndpointPaused)
+	case endpoint.DisabledByOwner:
+		return problem.New(problem.CodeEndpointDisabled)
+	case endpoint.CircuitOpen:
+		return problem.New(problem.CodeCircuitOpen)
+	case endpoint.Free, endpoint.PlacesUsed, endpoint.Unsubscribed, endpoint.Discarded:
+	case endpoint.WaitsForRate: // a test takes a slot where there is one, and waits for none
+	}
+	return nil
+}
+
+// testInput are the members that test takes, before any check.
+type testInput struct {
+	Type jsontext.Value `json:"type"`
+}
+
+// readTest returns the type to send, with its sample. Without a type it is that of tests, with no data.
+func readTest(body []byte) (catalogue.Type, error) {
+	plain := catalogue.Type{Name: delivery.TestType, Example: `{}`}
+	var in testInput
+	if body == nil {
+		return plain, nil
+	}
+	if err := decode(body, &in); err != nil {
+		return catalogue.Type{}, err
+	}
+	if in.Type == nil {
+		return plain, nil
+	}
+	var r reader
+	name, ok := r.text(in.Type, "/type")
+	if ok && name == delivery.TestType {
+		return plain, nil
+	}
+	chosen, known := catalogue.Find(name)
+	if ok && !known {
+		r.refuse("/type", "is neither an implemented event nor "+delivery.TestType+event.Suggestion(name)+listed)
+	}
+	return chosen, r.problem()
+}

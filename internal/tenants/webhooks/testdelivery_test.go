@@ -1,0 +1,217 @@
+package webhooks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/edges/queue"
+	"github.com/herald-webhooks/herald/internal/rules/apikey"
+	"github.com/herald-webhooks/herald/internal/rules/circuit"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
+)
+
+// sent are the messages on DeliveryQueue, as deliver reads them.
+func (w *rig) sent() (sent []delivery.Message) {
+	w.t.Helper()
+	w.aws.DeliveryQueue.Each(func(received events.SQSMessage, _ time.Duration, _ int) {
+		m, err := queue.Decode(received)
+		if err != nil {
+			w.t.Error(err)
+		}
+		sent = append(sent, m)
+	})
+	return sent
+}
+
+func (w *rig) test(key, id, body string) answer {
+	w.t.Helper()
+	return w.do(key, "POST", "/v1/webhooks/"+id+"/test", body)
+}
+
+// Whatever is asked for, one delivery is sent that says by its id that it is a test, and nothing else is stored. The
+// endpoint selects user.created alone.
+func TestHandler_test_sendsOneDeliveryThatSaysItIsATest(t *testing.T) {
+	bodies := map[string]string{
+		"": "", "{}": "", "null": "", `{"type":"herald.test"}`: "",
+	}
+	for _, c := range catalogue.Types() {
+		bodies[`{"type":"`+c.Name+`"}`] = `{"type":"` + c.Name + `","data":` + c.Example + `}`
+	}
+	for body, want := range bodies {
+		if want == "" {
+			want = `{"type":"herald.test","data":{}}`
+		}
+		w, key := newTenant(t)
+		e := w.create(key)
+		w.audited.Reset()
+		before := w.aws.Endpoints[e.ID]
+		a := w.test(key, e.ID, body)
+		sent := w.sent()
+		if a.status != 202 || len(sent) != 1 {
+			t.Errorf("%s: answered %s, sent %v", body, a.brief(), sent)
+			continue
+		}
+		m := sent[0]
+		if got := string(a.body); !m.IsTest() || got != `{"delivery_id":"`+m.DeliveryID+`"}` {
+			t.Errorf("%s: answered %s, sent %+v", body, got, m.Ref)
+		}
+		if string(m.Body) != want || m.TenantID != "acme" || m.EndpointID != e.ID || m.Attempts+m.Replay > 0 {
+			t.Errorf("%s: sent %+v %s, want %s", body, m.Ref, m.Body, want)
+		}
+		if diff := cmp.Diff(before, w.aws.Endpoints[e.ID]); diff != "" || len(w.aws.Circuits)+len(w.aws.States) > 0 {
+			t.Errorf("%s: stored (-before +after)\n%s%v %v", body, diff, w.aws.Circuits, w.aws.States)
+		}
+		id, _ := apikey.ParseID(key)
+		line := map[string]any{
+			"action": "test", "request_id": "req-1", "key_id": id, "tenant_id": "acme", "endpoint_id": e.ID,
+			"delivery_id": m.DeliveryID, "function": "",
+		}
+		if diff := cmp.Diff([]map[string]any{line}, w.auditLines()); diff != "" {
+			t.Errorf("%s: audited (-want +got)\n%s", body, diff)
+		}
+		if !strings.Contains(w.log.String(), `"delivery_id":"`+m.DeliveryID+`"`) {
+			t.Errorf("%s: not found in the log: %s", body, w.log)
+		}
+	}
+}
+
+func TestHandler_test_hasAnotherIdEachTime(t *testing.T) {
+	w, key := newTenant(t)
+	e := w.create(key)
+	for range testsPerMinute {
+		w.test(key, e.ID, `{"type":"user.created"}`)
+	}
+	var ids []string
+	for _, m := range w.sent() {
+		ids = append(ids, m.DeliveryID)
+	}
+	slices.Sort(ids)
+	if len(slices.Compact(ids)) != testsPerMinute {
+		t.Errorf("sent %v", ids)
+	}
+}
+
+// A test is refused where nothing would be sent, and for a body that asks for none. A refused request sends nothing and
+// counts for nothing.
+func TestHandler_test_isRefusedWhereNothingWouldBeSent(t *testing.T) {
+	mark := func(w *rig, id string, change func(e *endpoint.Endpoint)) {
+		e := w.aws.Endpoints[id]
+		change(&e)
+		w.aws.Endpoints[id] = e
+	}
+	in := func(s circuit.State) func(w *rig, _, id string) {
+		return func(w *rig, _, id string) { w.aws.Circuits[id] = circuit.Item{TenantID: "acme", State: s, Version: 1} }
+	}
+	pauseTenant := func(w *rig, _, _ string) { w.aws.Stops["acme"] = endpoint.Marks{PausedAt: start} }
+	nothing := func(*rig, string, string) {}
+	for name, row := range map[string]struct {
+		given func(w *rig, key, id string)
+		body  string
+		want  string
+	}{
+		"a healthy one": {nothing, "", "202"},
+		"a deleted one": {func(w *rig, key, id string) { w.do(key, "DELETE", "/v1/webhooks/"+id, "") }, "",
+			"409 endpoint_deleted"},
+		"a disabled one": {func(w *rig, key, id string) {
+			w.do(key, "PATCH", "/v1/webhooks/"+id, `{"status":"disabled"}`)
+		}, "", "409 endpoint_disabled"},
+		"a paused one": {func(w *rig, _, id string) {
+			mark(w, id, func(e *endpoint.Endpoint) { e.Marks.PausedAt = start })
+		}, "", "409 endpoint_paused"},
+		"one that was resumed": {func(w *rig, _, id string) {
+			mark(w, id, func(e *endpoint.Endpoint) {
+				e.Marks.ResumedAt = start
+			})
+		}, "", "202"},
+		"one of a paused tenant": {pauseTenant, "", "409 endpoint_paused"},
+		"an open one":            {in(circuit.Open), "", "409 circuit_open"},
+		"a failing one":          {in(circuit.Failing), "", "202"},
+		"a recovering one":       {in(circuit.Recovering), "", "202"},
+		"one that waits for its rate": {func(w *rig, _, id string) {
+			mark(w, id, func(e *endpoint.Endpoint) { e.RateLimit = 1 })
+			w.aws.Circuits[id] = circuit.Item{TenantID: "acme", Version: 1, Pace: circuit.Pace{Quota: 1}}
+		}, "", "202"},
+		"an unknown type":          {nothing, `{"type":"user.made"}`, `422 validation_failed "/type"`},
+		"a pattern":                {nothing, `{"type":"*"}`, `422 validation_failed "/type"`},
+		"an empty type":            {nothing, `{"type":""}`, `422 validation_failed "/type"`},
+		"a type that is no text":   {nothing, `{"type":null}`, `400 invalid_body "/type"`},
+		"a member that is none":    {nothing, `{"data":{}}`, `400 invalid_body "/data"`},
+		"a body that is no object": {nothing, `["user.created"]`, `400 invalid_body ""`},
+		"a body beyond its bound":  {nothing, `{"type":"` + strings.Repeat("x", maxBody) + `"}`, "413 body_too_large"},
+	} {
+		w, key := newTenant(t)
+		e := w.create(key)
+		row.given(w, key, e.ID)
+		want := 0
+		if row.want == "202" {
+			want = 1
+		}
+		w.expect(name, row.want, w.test(key, e.ID, row.body))
+		if got := len(w.sent()); got != want || w.counted != want {
+			t.Errorf("%s: sent %d, counted %d", name, got, w.counted)
+		}
+	}
+}
+
+// restart replaces the process by another one, which remembers nothing.
+func (w *rig) restart() {
+	was := w.handler
+	w.handler = &Handler{
+		Endpoints: was.Endpoints, Keys: was.Keys, Secrets: was.Secrets, Published: was.Published, Tests: was.Tests,
+		URLs: was.URLs, Audit: was.Audit, Log: was.Log, Now: was.Now, Budget: was.Budget, PerHost: was.PerHost,
+		Companions: was.Companions,
+	}
+}
+
+// Five tests of an endpoint are sent in a minute, by whatever keys and processes they come.
+func TestHandler_test_takesFiveAMinuteOfAnEndpoint(t *testing.T) {
+	w, key := newTenant(t)
+	w.now = start.Add(15 * time.Second)
+	e, other := w.create(key), w.create(key)
+	keys := []string{key, w.issue("acme", apikey.Write)}
+	for n := range testsPerMinute {
+		w.expect(fmt.Sprint("test ", n), "202", w.test(keys[n%2], e.ID, ""))
+		w.restart()
+	}
+	for _, k := range keys {
+		a := w.test(k, e.ID, `{"type":"user.created"}`)
+		if w.expect("one more", "429 too_many_tests", a); a.header.Get("Retry-After") != "45" {
+			t.Errorf("one more: after %s", a.header.Get("Retry-After"))
+		}
+	}
+	w.expect("another endpoint", "202", w.test(key, other.ID, ""))
+	w.now = start.Add(time.Minute)
+	w.expect("a minute later", "202", w.test(key, e.ID, ""))
+	if got := len(w.sent()); got != testsPerMinute+2 {
+		t.Errorf("sent %d", got)
+	}
+}
+
+// Nothing is sent that is not counted and audited, and every fault is told.
+func TestHandler_test_sendsNothingThatIsNotCountedAndAudited(t *testing.T) {
+	for _, call := range []string{
+		"Read Endpoints", "Read EndpointHealth", "Write Deliveries", "PutLogEvents", "Send DeliveryQueue",
+	} {
+		w, key := newTenant(t)
+		e := w.create(key)
+		w.aws.Judge = func(c *model.Call) model.Verdict {
+			if c.Name == call {
+				return model.Refused
+			}
+			return model.Done
+		}
+		w.expect(call, "503 unavailable", w.test(key, e.ID, ""))
+		if sent := w.sent(); len(sent) > 0 {
+			t.Errorf("%s: sent %v", call, sent)
+		}
+	}
+}
