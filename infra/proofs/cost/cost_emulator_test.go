@@ -96,9 +96,6 @@ func TestCost(t *testing.T) {
 	}
 	f.months = b.months()
 	f.saves, f.large = b.saves(f), b.savesAtScale(f)
-	for _, times := range []float64{1.4, 2, 5, 10} {
-		f.bursts = append(f.bursts, grow(times))
-	}
 	f.keys, f.acts = b.keys(), b.acts()
 	f.fixed = b.fixed() // the last, since it counts the metrics of all runs
 	idle, busy := sums(f.fixed)

@@ -10,7 +10,6 @@ type figures struct {
 	months []monthly
 	saves  []saving
 	large  []saving // at 1,000 a second
-	bursts []burst
 	fixed  []fixed
 	keys   float64 // of KMS
 	acts   []act
@@ -70,7 +69,6 @@ func (f figures) text() string {
 	}
 	p.savings("at 1,000,000 a day", f.saves)
 	p.savings("at 1,000 a second", f.large)
-	p.bursts(f.bursts)
 	p.head("dollars a month", "idle", "with traffic")
 	for _, c := range f.fixed {
 		p.line("%s | %.2f | %.2f", c.name, c.idle.all(), c.busy.all())
@@ -97,17 +95,6 @@ func (t *tables) savings(load string, all []saving) {
 	t.head(load, "saves, dollars a month", "at the price of")
 	for _, s := range all {
 		t.line("%s | %.2f | %s", s.parameter, s.dollars, s.price)
-	}
-}
-
-func (t *tables) bursts(all []burst) {
-	t.head("a load that grows at once, to", "is borne for", "is throttled until", "what is throttled, of the new load")
-	for _, b := range all {
-		if b.borne < 0 {
-			t.line("%v times | as long as it lasts | not | 0", b.times)
-			continue
-		}
-		t.line("%v times | %.0f s | %.0f min | %.1f min", b.times, b.borne.Seconds(), b.until.Minutes(), b.refused)
 	}
 }
 

@@ -1,14 +1,12 @@
 // Command lint holds Go files to the rules of the house style that no published linter has.
 //
-//	go run ./infra/proofs/lint          names every place where code is denser than the style allows
-//	go run ./infra/proofs/lint -words   counts words in comments that plain English seldom needs
+//	go run ./infra/proofs/lint
 //
-// Both read the files that git tracks below the current folder, and both exit with 1 if they find something.
-// The first reads code without its tests. The second reads comments of tests, too.
+// It names every place where code is denser than the style allows, and exits with 1 if there is such a place. It reads
+// the files that git tracks below the current folder, without tests.
 package main
 
 import (
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -19,9 +17,7 @@ import (
 )
 
 func main() {
-	inComments := flag.Bool("words", false, "count words in comments")
-	flag.Parse()
-	found, err := lint(*inComments)
+	found, err := lint()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "lint:", err)
 		os.Exit(2)
@@ -35,27 +31,18 @@ func main() {
 }
 
 // lint returns a line for each fault in the tracked files below the current folder.
-func lint(inComments bool) ([]string, error) {
+func lint() ([]string, error) {
 	paths, err := tracked()
 	if err != nil {
 		return nil, err
 	}
-	var files []file
+	var found []string
 	for _, path := range paths {
 		f, err := read(path)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, f)
-	}
-	if inComments {
-		return overused(files), nil
-	}
-	var found []string
-	for _, f := range files {
-		if !strings.HasSuffix(f.path, "_test.go") {
-			found = append(found, habits(f)...)
-		}
+		found = append(found, habits(f)...)
 	}
 	return found, nil
 }
@@ -72,9 +59,9 @@ func (f file) at(n ast.Node) string {
 	return fmt.Sprintf("%s:%d", f.path, f.set.Position(n.Pos()).Line)
 }
 
-// tracked returns the paths of all Go files that are written by hand.
+// tracked returns the paths of all Go files but tests and their data.
 func tracked() ([]string, error) {
-	out, err := exec.Command("git", "ls-files", "--", "*.go", ":!**/testdata/**").Output()
+	out, err := exec.Command("git", "ls-files", "--", "*.go", ":!*_test.go", ":!**/testdata/**").Output()
 	if err != nil {
 		return nil, fmt.Errorf("listing files: %w", err)
 	}

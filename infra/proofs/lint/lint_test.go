@@ -4,8 +4,6 @@ import (
 	"go/parser"
 	"go/token"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func parsed(t *testing.T, source string) file {
@@ -48,17 +46,5 @@ func TestHabits(t *testing.T) {
 				t.Errorf("found %q, want %d faults", found, test.found)
 			}
 		})
-	}
-}
-
-func TestOverused(t *testing.T) {
-	source := "package x\n\n// Nobody reads what was read.\n// It is plain.\nvar x = 1 // nobodysword is another word\n"
-	got := overused([]file{parsed(t, source)})
-	want := []string{
-		"nobody          1 in 3 lines, 0 allowed: no tenant, no caller, or the passive",
-		"what            1 in 3 lines, 0 allowed: the noun",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
 	}
 }
