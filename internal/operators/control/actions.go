@@ -34,7 +34,7 @@ func (h *Handler) pause(ctx context.Context, call *invoke.Call, req request) (An
 	if !changed {
 		return Answer{}, t.refuse(codeAlreadyPaused, "is paused already")
 	}
-	if err := h.look(ctx, t); err != nil {
+	if err := h.lease(ctx, t); err != nil {
 		return Answer{}, err
 	}
 	return t.answer(resultPaused), nil
@@ -73,7 +73,7 @@ func (h *Handler) resume(ctx context.Context, call *invoke.Call, req request) (A
 	if !changed {
 		return Answer{}, t.refuse(codeNotPaused, "is not paused")
 	}
-	if err := h.look(ctx, t); err != nil {
+	if err := h.lease(ctx, t); err != nil {
 		return Answer{}, err
 	}
 	answer := t.answer(resultResumed)
@@ -96,7 +96,7 @@ func (h *Handler) release(ctx context.Context, call *invoke.Call, req request) (
 	if err := t.unreleasable(); err != nil {
 		return Answer{}, err
 	}
-	if err := h.look(ctx, t); err != nil { // before the order: an item made after it would not see it
+	if err := h.lease(ctx, t); err != nil { // before the order: an item made after it would not see it
 		return Answer{}, err
 	}
 	at := h.Now().Add(time.Millisecond) // later than an item made now
@@ -138,7 +138,7 @@ func (h *Handler) discard(ctx context.Context, call *invoke.Call, req discardReq
 	if err != nil {
 		return Answer{}, err
 	}
-	if err := h.look(ctx, t); err != nil {
+	if err := h.lease(ctx, t); err != nil {
 		return Answer{}, err
 	}
 	answer := t.answer(resultDiscarded)

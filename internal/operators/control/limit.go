@@ -47,7 +47,7 @@ func (h *Handler) limit(ctx context.Context, call *invoke.Call, req limitRequest
 	return t.answerLimit(resultLimited), nil
 }
 
-// unlimit removes an operator's limit. It looks for waiting deliveries, since they may be sent now.
+// unlimit removes an operator's limit. It leases the endpoint: its waiting deliveries may be sent now.
 func (h *Handler) unlimit(ctx context.Context, call *invoke.Call, req request) (Answer, error) {
 	if err := invoke.Required("endpoint_id", req.EndpointID); err != nil {
 		return Answer{}, err
@@ -63,7 +63,7 @@ func (h *Handler) unlimit(ctx context.Context, call *invoke.Call, req request) (
 	if !changed {
 		return Answer{}, t.refuse(codeNotLimited, "has no limit by an operator")
 	}
-	if err := h.look(ctx, t); err != nil {
+	if err := h.lease(ctx, t); err != nil {
 		return Answer{}, err
 	}
 	return t.answerLimit(resultUnlimited), nil

@@ -121,12 +121,11 @@ func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, erro
 	return target{key: dynamo.EndpointKey{TenantID: tenantID}, found: found, endpoints: endpoints}, nil
 }
 
-// look stores a lease for each endpoint once its mark is stored: release looks for waiting deliveries there. The
-// endpoints were listed before the audit line and the mark. That is enough. For an endpoint that was made since,
-// deliver stores the lease itself with the first delivery that has to wait. Where a lease is not stored, the answer is
-// an error although the mark stays. The operator asks again, and a mark that is there already is then refused or set
-// once more.
-func (h *Handler) look(ctx context.Context, t target) error {
+// lease stores a lease for each endpoint, so that release looks for its waiting deliveries. The endpoints were listed
+// before the audit line and the mark. That is enough: for an endpoint that was made since, deliver stores the lease with
+// the first delivery that has to wait. If a lease cannot be stored, the answer is an error although the mark stays. The
+// operator asks again, and the mark is then refused as set already, or set once more.
+func (h *Handler) lease(ctx context.Context, t target) error {
 	now := h.Now()
 	return errors.Join(parallel.Each(len(t.endpoints), atOnce, func(i int) error {
 		e := t.endpoints[i]
@@ -146,7 +145,7 @@ func (t target) answer(result string) Answer {
 	}
 }
 
-// atOnce bounds the endpoints of a tenant that are looked at together.
+// atOnce bounds the endpoints of a tenant that are leased, or counted, together.
 const atOnce = 16
 
 // count returns the backlog of the target. If an endpoint's backlog cannot be counted, More is true: the action is done
