@@ -46,7 +46,6 @@ func TestEveryReasonHasARowInTheRunbook(t *testing.T) {
 // unasked are the actions that no operator sends.
 var unasked = map[string]string{
 	"replay work_jobs": "release sends it",
-	"replay endpoint":  "it answers with the job that took its place",
 }
 
 // An action that a function takes stands in the reference, in the form in which it is sent.

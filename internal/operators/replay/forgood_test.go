@@ -18,7 +18,6 @@ import (
 // deletes has requests for each action, and whether they delete for good.
 var deletes = map[string]bool{
 	`{"action":"deliveries","operator":"ann","delivery_ids":["msg_1"]}`:                                   false,
-	`{"action":"endpoint","operator":"ann","endpoint_id":"webhook_1"}`:                                    false,
 	`{"action":"rejected_events","operator":"ann","message_ids":["m1"]}`:                                  false,
 	`{"action":"discard_rejected_events","operator":"ann","message_ids":["m1"],"confirm":true}`:           true,
 	`{"action":"purge","operator":"ann","delivery_ids":["` + deliveryID + `"],"confirm":true}`:            true,

@@ -77,7 +77,6 @@ func (h *Handler) Function() *invoke.Function {
 	}
 	return &invoke.Function{Name: "replay", Audit: h.Audit, Log: h.Log, Now: h.Now, Actions: map[string]invoke.Action{
 		"deliveries":              invoke.Do(letters.replay),
-		"endpoint":                invoke.Do(refuseEndpoint),
 		"rejected_events":         invoke.Do(events.publish),
 		"discard_rejected_events": invoke.Do(events.discard),
 		"purge":                   invoke.Do(letters.purge),

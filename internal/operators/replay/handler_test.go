@@ -33,6 +33,7 @@ func TestHandler_namesTheFieldAtFault(t *testing.T) {
 		discard + `,"message_ids":["1"],"confirm":false`:                      "confirm",
 		discard + `,"confirm":true`:                                           "message_ids",
 		discard + `,"confirm":true,"message_ids":[]`:                          "message_ids",
+		publish + `,"all":true`:                                               "all",
 		discard + `,"confirm":true,"all":true`:                                "all",
 		start + `"delete","tenant_id":"acme"`:                                 "act",
 		start + `"purge","tenant_id":"acme"`:                                  "confirm",

@@ -29,9 +29,6 @@ type RejectedResults struct {
 
 type rejectedRequest struct {
 	MessageIDs []string `json:"message_ids"`
-
-	// Answered with the request for a job.
-	All bool `json:"all"`
 }
 
 type discardRequest struct {
@@ -53,9 +50,6 @@ type namedEvents struct {
 func (n namedEvents) publish(
 	ctx context.Context, call *invoke.Call, req rejectedRequest,
 ) (RejectedResults, error) {
-	if req.All {
-		return RejectedResults{}, jobInstead("all", jobRequested{Act: job.Publish})
-	}
 	ids, err := invoke.IDs("message_ids", req.MessageIDs, maxIDs)
 	if err != nil {
 		return RejectedResults{}, err
