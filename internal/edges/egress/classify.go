@@ -28,7 +28,7 @@ func classify(err error) delivery.Reason {
 		return delivery.ReasonTimeout
 	case errors.Is(err, errHeaderTooLarge):
 		return delivery.ReasonHeaderTooLarge
-	case isTLS(err) && nothingInCommon.MatchString(err.Error()):
+	case isTLS(err) && (nothingInCommon.MatchString(err.Error()) || ofOurCertificate.MatchString(err.Error())):
 		return delivery.ReasonTLSHandshake
 	case isTLS(err):
 		return delivery.ReasonTLS
@@ -44,6 +44,12 @@ func classify(err error) delivery.Reason {
 var nothingInCommon = regexp.MustCompile("tls: (handshake failure|insufficient security level|" +
 	"protocol version not supported|server chose an unconfigured cipher suite|" +
 	"server selected unsupported (protocol version [0-9a-f]+|curve|group))$")
+
+// ofOurCertificate are the texts of the alerts by which a receiver refuses a client without a certificate, or with one
+// that it does not take (RFC 8446, 6.2). The only certificate that a receiver judges is ours, and we have none. In TLS
+// 1.3 such an alert comes after our side of the handshake has ended, in place of an answer.
+var ofOurCertificate = regexp.MustCompile("^remote error: tls: (no certificate|bad certificate|" +
+	"unsupported certificate|unknown certificate|unknown certificate authority|access denied|certificate required)$")
 
 // isShortage reports whether file descriptors ran out while dialling, the process's or the machine's.
 // The resolver passes on the text alone.

@@ -86,7 +86,7 @@ func (c *conn) post(x *exchange) (r delivery.Response, keep bool, err error) {
 	case err == nil || h.failed():
 	case c.said.N <= 0:
 		return r, false, errHeaderTooLarge
-	case sent != nil && !c.heard():
+	case sent != nil && !c.heard() && !isTLS(err): // an alert says why the receiver did not take the request
 		return r, false, sent
 	default:
 		return r, false, err

@@ -62,9 +62,7 @@ func (x *exchange) on(c *conn) (delivery.Response, error) {
 
 // dial makes a connection, ready for the exchange.
 func (x *exchange) dial(ctx context.Context, k key) (*conn, error) {
-	dialer := x.client.dialer
-	dialer.Deadline = x.deadline
-	raw, err := dialer.DialContext(ctx, "tcp", x.client.dialled(x.to))
+	raw, err := x.connect(ctx, x.client.dialled(x.to))
 	if err != nil {
 		return nil, err
 	}

@@ -16,12 +16,19 @@ type Answer func(name string, nth int) []netip.Addr
 // DNS starts a DNS server on loopback and returns a resolver that asks no other server.
 func DNS(t Scope, answer Answer) *net.Resolver {
 	t.Helper()
+	return LossyDNS(t, answer, func(dnsmessage.Type, int) bool { return false })
+}
+
+// LossyDNS is DNS that leaves the queries without an answer for which lost returns true. It is told the type of the
+// query and how many of the same name and type came before it.
+func LossyDNS(t Scope, answer Answer, lost func(queried dnsmessage.Type, nth int) bool) *net.Resolver {
+	t.Helper()
 	socket, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("receivers: %v", err)
 	}
 	var wg sync.WaitGroup
-	wg.Go(func() { serveDNS(socket, answer) })
+	wg.Go(func() { serveDNS(socket, answer, lost) })
 	t.Cleanup(func() {
 		_ = socket.Close()
 		wg.Wait()
@@ -49,7 +56,7 @@ func then(lists ...[]string) Answer {
 	}
 }
 
-func serveDNS(socket net.PacketConn, answer Answer) {
+func serveDNS(socket net.PacketConn, answer Answer, lost func(dnsmessage.Type, int) bool) {
 	asked := map[dnsmessage.Question]int{}
 	buf := make([]byte, 1500)
 	for {
@@ -62,8 +69,12 @@ func serveDNS(socket net.PacketConn, answer Answer) {
 			continue
 		}
 		question := query.Questions[0]
-		addrs := answer(question.Name.String(), asked[question])
+		nth := asked[question]
 		asked[question]++
+		if lost(question.Type, nth) {
+			continue
+		}
+		addrs := answer(question.Name.String(), nth)
 		reply := dnsmessage.Message{
 			Header: dnsmessage.Header{
 				ID: query.ID, Response: true, Authoritative: true,
