@@ -1,0 +1,139 @@
+package api
+
+import "time"
+
+// The actions of control. Each but a test changes marks of an endpoint or, without endpoint_id, of a tenant.
+var (
+	// Pause stops deliveries to an endpoint, or to all that a tenant has or will have. They are held.
+	Pause = Action[Target, ControlAnswer]{Control, "pause"}
+
+	// Resume ends a pause.
+	Resume = Action[Target, ControlAnswer]{Control, "resume"}
+
+	// Release has all waiting deliveries of an endpoint sent now, whatever circuit, schedule and Retry-After say.
+	Release = Action[Target, ControlAnswer]{Control, "release"}
+
+	// Discard drops deliveries for good.
+	Discard = Action[DiscardRequest, ControlAnswer]{Control, "discard"}
+
+	// SendTest sends a test delivery to an endpoint, whatever it subscribes to. The test is attempted once.
+	SendTest = Action[TestRequest, TestDelivery]{Control, "test"}
+
+	// Limit sets an operator's limit on an endpoint, in place of the one before.
+	Limit = Action[LimitRequest, ControlAnswer]{Control, "limit"}
+
+	// Unlimit removes an operator's limit. The owner's stays.
+	Unlimit = Action[Target, ControlAnswer]{Control, "unlimit"}
+)
+
+// The results of control.
+const (
+	ResultPaused     Result = "paused"
+	ResultResumed    Result = "resumed"
+	ResultReleasing  Result = "releasing"  // within a minute
+	ResultDiscarding Result = "discarding" // waiting ones within minutes, those on queues when they are received
+	ResultSent       Result = "sent"       // a test
+	ResultLimited    Result = "limited"
+	ResultUnlimited  Result = "unlimited"
+)
+
+// Target names an endpoint, or without endpoint_id all endpoints of a tenant.
+type Target struct {
+	// The id of the endpoint. With a tenant, its host or its description will do where no other endpoint has it.
+	EndpointID string `json:"endpoint_id"`
+	TenantID   string `json:"tenant_id"`
+
+	// Why, in at most 256 printable characters. It is kept with a pause or a limit, and logged. A limit requires it.
+	Reason string `json:"reason"`
+}
+
+// DiscardRequest says what is dropped.
+type DiscardRequest struct {
+	Target `json:",embed"`
+
+	// Deliveries with a life that began earlier are dropped, in RFC 3339. Left out, it is the time of the request. It
+	// must not be in the future.
+	DiscardedBefore string `json:"discarded_before"`
+
+	// Must be true, since discarded deliveries are never sent and that cannot be undone.
+	Confirm bool `json:"confirm"`
+}
+
+// LimitRequest has the limit of one endpoint.
+type LimitRequest struct {
+	Target `json:",embed"`
+
+	// In deliveries a second: 1 to 300.
+	RateLimit int `json:"rate_limit"`
+}
+
+// TestRequest names one endpoint. A test of all endpoints of a tenant would be a flood.
+type TestRequest struct {
+	// The id of the endpoint. With a tenant, its host or its description will do where no other endpoint has it.
+	EndpointID string `json:"endpoint_id"`
+	TenantID   string `json:"tenant_id"`
+}
+
+// ControlAnswer is the state after an action of control.
+type ControlAnswer struct {
+	TenantID string `json:"tenant_id"`
+
+	// Empty where the action was about the tenant.
+	EndpointID string `json:"endpoint_id"`
+	Result     Result `json:"result"`
+
+	// The state of the endpoint. A tenant is healthy or paused.
+	State State `json:"state"`
+
+	// An operator has paused all endpoints of the tenant.
+	TenantPaused bool `json:"tenant_paused"`
+
+	// Deliveries with a life that began earlier are discarded. Null where none are.
+	DiscardedBefore time.Time `json:"discarded_before"`
+
+	// The backlog at the time of a release or a discard.
+	Waiting *WaitingCount `json:"waiting,omitzero"`
+
+	// After a tenant's resume, its endpoints that stay open, paused or disabled: 20 at most.
+	Held []StoppedEndpoint `json:"held,omitzero"`
+
+	// Work that is left for later.
+	Note string `json:"note,omitzero"`
+
+	// After a limit or its end: the limit of the endpoint's owner, in deliveries a second.
+	RateLimit int `json:"rate_limit,omitzero"`
+
+	// Likewise the operator's limit.
+	OperatorRateLimit int `json:"operator_rate_limit,omitzero"`
+}
+
+// WaitingCount counts waiting deliveries, at least.
+type WaitingCount struct {
+	Count int `json:"count"`
+
+	// There are more than were counted.
+	More bool `json:"more"`
+}
+
+// StoppedEndpoint is an endpoint that still gets no deliveries although its tenant was resumed.
+type StoppedEndpoint struct {
+	EndpointID string `json:"endpoint_id"`
+
+	// Open, paused or disabled.
+	State State `json:"state"`
+}
+
+// TestDelivery is a test on its way. The action delivery of inspect shows how it ended.
+type TestDelivery struct {
+	TenantID   string `json:"tenant_id"`
+	EndpointID string `json:"endpoint_id"`
+	Host       string `json:"host"`
+	DeliveryID string `json:"delivery_id"`
+	Result     Result `json:"result"`
+
+	// The headers of the POST, without timestamp and signature, which are made when it is sent.
+	Headers map[string]string `json:"headers"`
+
+	// The exact text that is POSTed.
+	Body string `json:"body"`
+}

@@ -1,0 +1,93 @@
+package api
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
+)
+
+// The actions that show deliveries.
+var (
+	// GetDelivery shows one delivery.
+	GetDelivery = Action[DeliveryRequest, Delivery]{Inspect, "delivery"}
+
+	// ListDeliveries lists an endpoint's deliveries that are not acknowledged, the newest first, or one event's.
+	ListDeliveries = Action[DeliveriesRequest, DeliveryList]{Inspect, "deliveries"}
+)
+
+// DeliveryRequest names one delivery, or one dead letter.
+type DeliveryRequest struct {
+	// The wh-id that the receiver saw.
+	DeliveryID string `json:"delivery_id"`
+
+	// Where it is given, the delivery of another tenant is refused.
+	TenantID string `json:"tenant_id"`
+}
+
+// DeliveriesRequest asks for the deliveries of an endpoint, or of an event. A list by event has no pages.
+type DeliveriesRequest struct {
+	Page
+
+	// The deliveries of this endpoint that are not acknowledged. With a tenant, its host or description will do.
+	EndpointID string `json:"endpoint_id"`
+
+	// The deliveries of this event. Without event, those that are not acknowledged are searched: of each endpoint the
+	// newest 1,000.
+	EventID string `json:"event_id"`
+
+	// The event byte for byte as it was published. Its deliveries are found in any state.
+	Event jsontext.Value `json:"event"`
+
+	// Required with event_id, unless the event is given.
+	TenantID string `json:"tenant_id"`
+}
+
+// DeliveryList is a list of deliveries.
+type DeliveryList struct {
+	List[Delivery] `json:",embed"`
+
+	// How far the search went.
+	Note string `json:"note,omitzero"`
+}
+
+// Delivery is the state of one delivery. Its record is kept for 30 days after the last change, or as long as
+// AcknowledgedDays says once it is acknowledged.
+type Delivery struct {
+	DeliveryID string `json:"delivery_id"`
+	TenantID   string `json:"tenant_id"`
+	EndpointID string `json:"endpoint_id"`
+	EventID    string `json:"event_id"`
+	EventType  string `json:"event_type"`
+
+	// The trace that its publisher sent, until its dead letter is purged.
+	TraceID string `json:"trace_id,omitempty"`
+
+	// It is a test that the endpoint's owner or an operator asked for.
+	Test  bool           `json:"test,omitzero"`
+	State delivery.State `json:"state"`
+
+	// How many places of the schedule were used in this life of the delivery.
+	Attempts int `json:"attempts"`
+
+	// How often an operator has sent it again.
+	Replay int `json:"replay"`
+
+	// The HTTP status of the last attempt. 0 means that there was no response.
+	LastStatus int `json:"last_status"`
+
+	// Why the last attempt failed, why the delivery waits, or why it ended.
+	Reason delivery.Reason `json:"reason"`
+
+	// How long the last attempt took, in milliseconds.
+	DurationMS int64 `json:"duration_ms"`
+
+	// Null where no attempt is planned: a waiting delivery then waits for its endpoint.
+	NextAttemptAt time.Time `json:"next_attempt_at"`
+
+	// The time that the publisher gave. Null where the event had none.
+	OccurredAt time.Time `json:"occurred_at"`
+	CreatedAt  time.Time `json:"created_at"`
+	UpdatedAt  time.Time `json:"updated_at"`
+}

@@ -1,0 +1,108 @@
+package api
+
+import (
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/rules/job"
+)
+
+// The actions that show jobs. Jobs are kept for 90 days.
+var (
+	// ListJobs lists stopped jobs first, then running, then finished ones, each newest first.
+	ListJobs = Action[JobsRequest, List[Job]]{Inspect, "jobs"}
+
+	// GetJob shows one job.
+	GetJob = Action[JobRequest, Job]{Inspect, "job"}
+
+	// ListJobFailures lists the ids that a job did not act on. A page of the list may be short or empty.
+	ListJobFailures = Action[JobPagesRequest, List[JobFailure]]{Inspect, "job_failures"}
+
+	// GetJobOutcome counts the states of up to 2,000 deliveries that a job sent again, as they are now.
+	GetJobOutcome = Action[JobPagesRequest, JobOutcome]{Inspect, "job_outcome"}
+)
+
+// JobsRequest selects jobs.
+type JobsRequest struct {
+	Page
+	State job.State `json:"state"`
+}
+
+// JobRequest names one job.
+type JobRequest struct {
+	JobID string `json:"job_id"`
+}
+
+// JobPagesRequest asks for a part of a job's results. Parts have no limit: each is about 2,000 ids at most.
+type JobPagesRequest struct {
+	JobRequest
+
+	// The next_cursor of the part before. Left out, the part is the first.
+	Cursor string `json:"cursor"`
+}
+
+// Job is an act on many dead letters or rejected events.
+type Job struct {
+	JobID string    `json:"job_id"`
+	Act   job.Act   `json:"act"`
+	State job.State `json:"state"`
+
+	// What the job acts on. Its end is the job's own start at the latest.
+	Selector  Selector  `json:"selector"`
+	Operator  string    `json:"operator"`
+	StartedAt time.Time `json:"started_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+
+	// The operator who stopped or resumed it last.
+	StoppedBy string `json:"stopped_by"`
+
+	// How many were selected when it was started.
+	Selected int `json:"selected"`
+
+	// How many it has acted on.
+	Done int `json:"done"`
+
+	// How many it refused, by reason.
+	Refused map[string]int `json:"refused"`
+
+	// How many met an internal error five times, by reason.
+	Failed map[string]int `json:"failed"`
+
+	// How many are left, as an estimate: some may have come, gone or expired since they were counted.
+	Left int `json:"left"`
+}
+
+// JobFailure is an id that a job did not act on: a delivery's, or a rejected event's message id.
+type JobFailure struct {
+	ID string `json:"id"`
+
+	// Refused, or failed where an internal error was met.
+	Result Result `json:"result"`
+
+	// Of a refusal its reason, of a failure the last one.
+	Reason string `json:"reason"`
+}
+
+// JobOutcome counts the states of the deliveries that a job sent again, or of one part of them: the sum over all parts
+// is the job's.
+type JobOutcome struct {
+	// How many the job sent again.
+	Sent int `json:"sent"`
+
+	// Those that were acknowledged.
+	Delivered int `json:"delivered"`
+
+	// Those that died again, purged ones included.
+	DeadAgain int `json:"dead_again"`
+
+	// Those that wait, or are being tried.
+	UnderWay int `json:"under_way"`
+
+	// Those that were discarded on their way.
+	Discarded int `json:"discarded"`
+
+	// Those with a record that has expired.
+	Unknown int `json:"unknown"`
+
+	// Null after the last part.
+	NextCursor *string `json:"next_cursor"`
+}

@@ -1,0 +1,67 @@
+package api
+
+import (
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/rules/apikey"
+)
+
+// The actions of apikeys.
+var (
+	// IssueKey makes a key.
+	IssueKey = Action[IssueKeyRequest, IssuedKey]{APIKeys, "issue"}
+
+	// ListKeys shows a tenant's keys, newest first, revoked ones included.
+	ListKeys = Action[KeysRequest, List[Key]]{APIKeys, "list"}
+
+	// RevokeKey ends a key for every request that starts after the answer. Revoking again changes nothing.
+	RevokeKey = Action[RevokeKeyRequest, Key]{APIKeys, "revoke"}
+)
+
+// IssueKeyRequest asks for a key. Any tenant id of the right form will do: Herald keeps no list of tenants.
+type IssueKeyRequest struct {
+	TenantID string `json:"tenant_id"`
+
+	// What the key may do. Left out, it may do everything.
+	Scopes *[]apikey.Scope `json:"scopes"`
+
+	// What the key is for, so that the owner can tell it from others.
+	Description string `json:"description"`
+}
+
+// KeysRequest names the tenant whose keys are listed.
+type KeysRequest struct {
+	Page
+	TenantID string `json:"tenant_id"`
+}
+
+// RevokeKeyRequest names one key.
+type RevokeKeyRequest struct {
+	KeyID string `json:"key_id"`
+
+	// Where it is given, the key of another tenant is refused.
+	TenantID string `json:"tenant_id"`
+}
+
+// Key is a key without its text.
+type Key struct {
+	KeyID       string         `json:"key_id"`
+	TenantID    string         `json:"tenant_id"`
+	Scopes      []apikey.Scope `json:"scopes"`
+	Description string         `json:"description"`
+	CreatedAt   time.Time      `json:"created_at"`
+
+	// To the minute. Null where it was never used.
+	LastUsedAt time.Time `json:"last_used_at"`
+
+	// Null where it is good.
+	RevokedAt time.Time `json:"revoked_at"`
+}
+
+// IssuedKey is a new key.
+type IssuedKey struct {
+	Key
+
+	// The text of the key. It is shown here and nowhere else.
+	APIKey string `json:"api_key"`
+}
