@@ -16,9 +16,10 @@ import (
 // A receiver is reached by the addresses that DNS gave, even if other answers of DNS never come. The resolver alone
 // would wait five seconds before it asks again, which is all the time that a connection has.
 func TestClient_Post_needsNoAnswerToEveryQuery(t *testing.T) {
+	const a, aaaa = dnsmessage.TypeA, dnsmessage.TypeAAAA
 	for name, lost := range map[string]func(queried dnsmessage.Type, nth int) bool{
-		"AAAA is never answered":  func(queried dnsmessage.Type, _ int) bool { return queried == dnsmessage.TypeAAAA },
-		"the first query for A":   func(queried dnsmessage.Type, nth int) bool { return queried == dnsmessage.TypeA && nth == 0 },
+		"AAAA is never answered":  func(queried dnsmessage.Type, _ int) bool { return queried == aaaa },
+		"the first query for A":   func(queried dnsmessage.Type, nth int) bool { return queried == a && nth == 0 },
 		"the first query of each": func(_ dnsmessage.Type, nth int) bool { return nth == 0 },
 		"no query":                func(dnsmessage.Type, int) bool { return false },
 	} {
@@ -28,7 +29,8 @@ func TestClient_Post_needsNoAnswerToEveryQuery(t *testing.T) {
 			config := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
 			server, _ := countingServer(t, config, func(http.ResponseWriter, *http.Request) {})
 			resolver := receivers.LossyDNS(t, receivers.Always("127.0.0.1"), lost)
-			client := newClient(t, ca, receivers.Target{Resolver: resolver}, limits{connect: 5 * time.Second, attempt: time.Minute})
+			limit := limits{connect: 5 * time.Second, attempt: time.Minute}
+			client := newClient(t, ca, receivers.Target{Resolver: resolver}, limit)
 			url := strings.Replace(server.URL, "127.0.0.1", "receiver.test", 1)
 			checkResponse(t, url, delivery.Response{Status: http.StatusOK}, client.Post(t.Context(), to(url)))
 		})
@@ -39,7 +41,8 @@ func TestClient_Post_needsNoAnswerToEveryQuery(t *testing.T) {
 func TestClient_Post_ofANameThatDNSNeverAnswers(t *testing.T) {
 	ca := receivers.NewCA(t)
 	never := receivers.LossyDNS(t, receivers.Always("127.0.0.1"), func(dnsmessage.Type, int) bool { return true })
-	client := newClient(t, ca, receivers.Target{Resolver: never}, limits{connect: 1500 * time.Millisecond, attempt: time.Minute})
+	limit := limits{connect: 1500 * time.Millisecond, attempt: time.Minute}
+	client := newClient(t, ca, receivers.Target{Resolver: never}, limit)
 	const url = "https://receiver.test:4443/"
 	checkResponse(t, url, delivery.Response{Reason: delivery.ReasonDNS}, client.Post(t.Context(), to(url)))
 }
