@@ -1,10 +1,8 @@
 package dynamo
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -131,22 +129,19 @@ func (s *Endpoints) rewrite(ctx context.Context, was, now endpoint.Endpoint) err
 	return err
 }
 
-// maxPruned bounds the deletions of one request. More than one is needed only after deletions at the same moment.
-const maxPruned = 10
-
-// Prune bounds the number of the tenant's deleted endpoints: it removes the endpoints that were deleted first. It reads
-// all deleted endpoints. The caller prunes before each deletion, so that they stay few.
-func (s *Endpoints) Prune(ctx context.Context, tenantID string) error {
+// Surplus returns the tenant's deleted endpoints that have to make room ([endpoint.Surplus]), with the fields that
+// Prune needs. It reads all deleted endpoints. The caller prunes before each deletion, so that they stay few.
+func (s *Endpoints) Surplus(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
 	deleted, err := s.under(ctx, tenantID, deletedPrefix, "tenant_id, endpoint_id, #status, deleted_at, revision")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	slices.SortFunc(deleted, func(a, b endpoint.Endpoint) int {
-		return cmp.Or(a.DeletedAt.Compare(b.DeletedAt), cmp.Compare(a.ID, b.ID))
-	})
-	beyond := len(deleted) - (endpoint.MaxTotal - endpoint.MaxLive)
-	for _, e := range deleted[:max(min(beyond, maxPruned), 0)] {
-		// The endpoint may have been restored since it was read.
+	return endpoint.Surplus(deleted), nil
+}
+
+// Prune deletes endpoints that Surplus has returned, for good. It leaves an endpoint that was restored since.
+func (s *Endpoints) Prune(ctx context.Context, surplus []endpoint.Endpoint) error {
+	for _, e := range surplus {
 		unchanged := condition{unwritten, given{":was": e.Revision}}
 		if _, err := s.deleteItem(ctx, rowKey(e).item(), unchanged); err != nil && !inTransaction(err) {
 			return err

@@ -7,6 +7,7 @@
 package endpoint
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"net/url"
@@ -67,6 +68,19 @@ const (
 	MaxLive  = 50  // not deleted
 	MaxTotal = 200 // in all; of the deleted ones the last are kept
 )
+
+// maxSurplus bounds Surplus. More than one is needed only after deletions at the same moment.
+const maxSurplus = 10
+
+// Surplus returns the deleted endpoints of a tenant that have to make room, the one that was deleted first at the
+// beginning. It returns none while the tenant has no more than may be kept, and a few at a time if it has many more.
+func Surplus(deleted []Endpoint) []Endpoint {
+	oldest := slices.SortedFunc(slices.Values(deleted), func(a, b Endpoint) int {
+		return cmp.Or(a.DeletedAt.Compare(b.DeletedAt), cmp.Compare(a.ID, b.ID))
+	})
+	beyond := len(oldest) - (MaxTotal - MaxLive)
+	return oldest[:max(min(beyond, maxSurplus), 0)]
+}
 
 // Live reports whether the endpoint is not deleted.
 func (e Endpoint) Live() bool { return e.Status != Deleted }

@@ -1,6 +1,9 @@
 package endpoint_test
 
 import (
+	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +109,29 @@ func TestEndpoint_Unsubscribed_onlyWhereItIsCertain(t *testing.T) {
 			if got := (endpoint.Endpoint{Status: status, Events: c.events}).Unsubscribed(c.eventType); got != c.want {
 				t.Errorf("%s, %s: %v", name, status, got)
 			}
+		}
+	}
+}
+
+func TestSurplus_isWhatWasDeletedFirst(t *testing.T) {
+	deleted := func(n int) (all []endpoint.Endpoint) { // the last one first
+		for i := range n {
+			all = append(all, endpoint.Endpoint{ID: fmt.Sprint(i), DeletedAt: now.Add(-time.Duration(i) * time.Hour)})
+		}
+		return all
+	}
+	const kept = endpoint.MaxTotal - endpoint.MaxLive
+	for n, want := range map[int][]string{
+		0: nil, kept: nil, kept + 1: {"150"}, kept + 2: {"151", "150"},
+		kept + 30: {"179", "178", "177", "176", "175", "174", "173", "172", "171", "170"},
+	} {
+		var got []string
+		all := deleted(n)
+		for _, e := range endpoint.Surplus(all) {
+			got = append(got, e.ID)
+		}
+		if !slices.Equal(got, want) || !reflect.DeepEqual(all, deleted(n)) {
+			t.Errorf("of %d deleted: %v, want %v", n, got, want)
 		}
 	}
 }

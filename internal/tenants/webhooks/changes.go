@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/edges/audit"
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/keyring"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
@@ -52,7 +53,7 @@ func (h *Handler) add(
 		return err
 	}
 	stamp(e, c.now)
-	if err := h.audit(ctx, c, "create", nil, e); err != nil {
+	if err := h.Audit.Write(ctx, c.line("create", nil, e)); err != nil {
 		return err
 	}
 	return h.store(ctx, c, func() error { return h.Endpoints.Create(ctx, *e, h.allowURL(*e)) })
@@ -89,17 +90,10 @@ func (h *Handler) alter(
 	if err != nil {
 		return view{}, err
 	}
-	// An operator's limit is read before the change, so that no answer of a change that was made is lost by it. That of
-	// a deletion is empty.
-	if action != actionDelete {
-		marked, err := h.marked(ctx, was.TenantID, was)
-		if err != nil {
-			return view{}, err
-		}
-		was = marked[0]
-	}
-	if !was.Overlaps(c.now) { // it is over: the next write leaves the secret before out
-		was.EndOverlap()
+	// An operator's limit is read before the change, so that no answer of a change that was made is lost by it.
+	was, err = h.marked(ctx, was)
+	if err != nil {
+		return view{}, err
 	}
 	now := was
 	// The whole endpoint is compared: a field that changed does not know is stored, too.
@@ -107,7 +101,7 @@ func (h *Handler) alter(
 		return h.viewOf(now, c.now), err
 	}
 	stamp(&now, c.now)
-	if err := h.audit(ctx, c, action, &was, &now); err != nil {
+	if err := h.Audit.Write(ctx, c.line(action, &was, &now)); err != nil {
 		return view{}, err
 	}
 	err = h.store(ctx, c, func() error {
@@ -118,8 +112,7 @@ func (h *Handler) alter(
 		}
 		return h.Endpoints.Replace(ctx, was, now)
 	})
-	// This process at least shows the new public keys at once. Others follow within a minute.
-	h.keySets.Delete(now.ID)
+	h.keySets.Delete(now.ID) // this process shows the new public keys at once, others within a minute
 	shown := h.viewOf(now, c.now)
 	shown.HeadersDropped = dropped(was, now)
 	return shown, err
@@ -145,9 +138,6 @@ func (h *Handler) change(ctx context.Context, c *call) (any, error) {
 	})
 }
 
-// actionDelete is the action of a deletion in the audit log.
-const actionDelete = "delete"
-
 // removeTries is how often a deletion that met another change looks again: unlike a change, it means the same after
 // any other.
 const removeTries = 3
@@ -156,23 +146,46 @@ const removeTries = 3
 // answer.
 func (h *Handler) remove(ctx context.Context, c *call) (_ any, err error) {
 	for try := range removeTries {
-		_, err = h.alter(ctx, c, actionDelete, func(e *endpoint.Endpoint) error {
-			if !e.Live() {
-				return nil
-			}
-			e.Status, e.DeletedAt = endpoint.Deleted, c.now
-			e.EndOverlap()
-			if try > 0 {
-				return nil
-			}
-			// Deleted endpoints beyond the most that a tenant may have make room, the oldest first. Once a request is enough.
-			return h.Endpoints.Prune(ctx, e.TenantID)
-		})
+		err = h.removeOnce(ctx, c, try == 0)
 		if !errors.Is(err, dynamo.ErrConflict) {
 			break
 		}
 	}
 	return nil, err
+}
+
+// removeOnce deletes the endpoint as it is now. It can prune as well, which is enough once in a request: deleted
+// endpoints beyond the most that a tenant may have are removed for good, the one that was deleted first at the
+// beginning. Each has a line in the audit log, written together with that of the deletion, before anything is removed.
+func (h *Handler) removeOnce(ctx context.Context, c *call, prunes bool) error {
+	was, err := h.load(ctx, c)
+	if err != nil || !was.Live() {
+		return err
+	}
+	now := was
+	now.Status, now.DeletedAt = endpoint.Deleted, c.now
+	now.EndOverlap()
+	stamp(&now, c.now)
+	lines := []audit.Line{c.line("delete", &was, &now)}
+	var surplus []endpoint.Endpoint
+	if prunes {
+		surplus, err = h.Endpoints.Surplus(ctx, was.TenantID)
+		if err != nil {
+			return err
+		}
+	}
+	for _, e := range surplus {
+		lines = append(lines, c.prunes(e))
+	}
+	if err := h.Audit.Write(ctx, lines...); err != nil {
+		return err
+	}
+	if err := h.Endpoints.Prune(ctx, surplus); err != nil {
+		return err
+	}
+	err = h.store(ctx, c, func() error { return h.Endpoints.Replace(ctx, was, now) })
+	h.keySets.Delete(now.ID)
+	return err
 }
 
 // restore makes a deleted endpoint active, with the secret and the headers that it had (infra/docs/spec.md,

@@ -1,7 +1,6 @@
 package webhooks
 
 import (
-	"context"
 	"fmt"
 	"math"
 
@@ -39,16 +38,4 @@ func wholeNumber(v jsontext.Value, low, high int) (n int, ok bool) {
 		return 0, false
 	}
 	return int(number), true
-}
-
-// marked adds operators' limits to endpoints of a tenant, for their owner to see. Who has set a limit, and why, is for
-// operators.
-func (h *Handler) marked(
-	ctx context.Context, tenantID string, all ...endpoint.Endpoint,
-) ([]endpoint.Endpoint, error) {
-	marks, err := h.Endpoints.Marks(ctx, tenantID)
-	for n, e := range all {
-		all[n].Marks.RateLimit = marks.Endpoints[e.ID].RateLimit
-	}
-	return all, err
 }

@@ -70,8 +70,16 @@ func (h *Handler) newestFirst(ctx context.Context, tenantID, filter string) ([]e
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, func(a, b endpoint.Endpoint) int { return cmp.Compare(b.ID, a.ID) }) // by time of creation
-	return h.marked(ctx, tenantID, all...)
+	marks, err := h.Endpoints.Marks(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	limited := make([]endpoint.Endpoint, 0, len(all))
+	for _, e := range all {
+		limited = append(limited, limitedBy(marks, e))
+	}
+	slices.SortFunc(limited, func(a, b endpoint.Endpoint) int { return cmp.Compare(b.ID, a.ID) }) // by time of creation
+	return limited, nil
 }
 
 // listQuery reads limit and status.
@@ -111,15 +119,31 @@ func (h *Handler) read(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	marked, err := h.marked(ctx, e.TenantID, e)
+	e, err = h.marked(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	return h.viewOf(marked[0], c.now), nil
+	return h.viewOf(e, c.now), nil
+}
+
+// marked returns an endpoint with an operator's limit, for its owner to see. Who has set it, and why, is for operators.
+func (h *Handler) marked(ctx context.Context, e endpoint.Endpoint) (endpoint.Endpoint, error) {
+	marks, err := h.Endpoints.Marks(ctx, e.TenantID)
+	if err != nil {
+		return endpoint.Endpoint{}, err
+	}
+	return limitedBy(marks, e), nil
+}
+
+// limitedBy returns an endpoint with an operator's limit out of the marks of its tenant.
+func limitedBy(marks endpoint.TenantMarks, e endpoint.Endpoint) endpoint.Endpoint {
+	e.Marks.RateLimit = marks.Endpoints[e.ID].RateLimit
+	return e
 }
 
 // load reads the endpoint of the path. An id that cannot be one is not asked for. Another tenant's endpoint is not
-// found, as one that never was: ids of others cannot be tried out.
+// found, as one that never was: ids of others cannot be tried out. A secret before the last rotation that no longer
+// signs is left out, and the next write forgets it.
 func (h *Handler) load(ctx context.Context, c *call) (endpoint.Endpoint, error) {
 	if !endpoint.ValidID(c.endpointID) {
 		return endpoint.Endpoint{}, problem.New(problem.CodeEndpointNotFound)
@@ -127,6 +151,9 @@ func (h *Handler) load(ctx context.Context, c *call) (endpoint.Endpoint, error) 
 	e, found, err := h.Endpoints.Get(ctx, c.key.TenantID, c.endpointID)
 	if err == nil && !found {
 		err = problem.New(problem.CodeEndpointNotFound)
+	}
+	if !e.Overlaps(c.now) {
+		e.EndOverlap()
 	}
 	return e, err
 }

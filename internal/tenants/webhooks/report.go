@@ -49,18 +49,29 @@ func (h *Handler) report(ctx context.Context, c *call, status int, took time.Dur
 	h.Log.LogAttrs(ctx, level, "request", append(attrs, slog.String(telemetry.KeyOutcome, outcome))...)
 }
 
-// audit keeps a line about a change before it is stored. There is no secret in it, and of a URL its host and a digest
-// alone: receivers keep tokens in paths and queries. Where it fails, nothing may be stored.
-func (h *Handler) audit(ctx context.Context, c *call, action string, before, after *endpoint.Endpoint) error {
-	line := audit.Line{
-		Action: action, RequestID: c.id(), OperatorClaimed: c.operator, KeyID: c.key.ID,
-		TenantID: after.TenantID, EndpointID: after.ID,
-		Changed: changed(before, after), Before: trail(before), After: trail(after),
-	}
+// line is the audit log's line about a change, to be written before the change is stored: where that fails, nothing may
+// be stored. There is no secret in it, and of a URL its host and a digest alone: receivers keep tokens in paths and
+// queries.
+func (c *call) line(action string, before, after *endpoint.Endpoint) audit.Line {
+	line := c.about(action, *after)
+	line.Changed = changed(before, after)
+	line.Before, line.After = trail(before), trail(after)
 	if before != nil {
 		line.HeadersDropped = dropped(*before, *after)
 	}
-	return h.Audit.Write(ctx, line)
+	return line
+}
+
+// prunes is the line about an endpoint that is removed for good to make room for the one that the request deletes. The
+// line of its own deletion has its fields.
+func (c *call) prunes(e endpoint.Endpoint) audit.Line { return c.about("prune", e) }
+
+// about is a line about an act on an endpoint, and by whom.
+func (c *call) about(action string, e endpoint.Endpoint) audit.Line {
+	return audit.Line{
+		Action: action, RequestID: c.id(), OperatorClaimed: c.operator, KeyID: c.key.ID,
+		TenantID: e.TenantID, EndpointID: e.ID,
+	}
 }
 
 // record is an endpoint in an audit line.

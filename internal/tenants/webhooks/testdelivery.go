@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/herald-webhooks/herald/internal/edges/audit"
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
@@ -68,9 +67,9 @@ func (h *Handler) test(ctx context.Context, c *call) (any, error) {
 		TenantID: e.TenantID, EndpointID: e.ID, EventID: "test_" + h.Tests.NewID(), CreatedAt: c.now,
 	}, sample.Name, sample.Example)
 	c.deliveryID = m.DeliveryID
-	if err := h.Audit.Write(ctx, audit.Line{
-		Action: "test", RequestID: c.id(), KeyID: c.key.ID, TenantID: e.TenantID, EndpointID: e.ID, DeliveryID: m.DeliveryID,
-	}); err != nil {
+	line := c.about("test", e)
+	line.DeliveryID = m.DeliveryID
+	if err := h.Audit.Write(ctx, line); err != nil {
 		return nil, err
 	}
 	err = h.Tests.Deliveries.Send(ctx, []queue.Outgoing{queue.Of(m, 0)})[0]

@@ -36,7 +36,8 @@ type Endpoints interface {
 	Live(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
 	Deleted(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
 	Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error)
-	Prune(ctx context.Context, tenantID string) error
+	Surplus(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
+	Prune(ctx context.Context, surplus []endpoint.Endpoint) error
 	Create(ctx context.Context, e endpoint.Endpoint, check dynamo.Check) error
 	Readdress(ctx context.Context, was, now endpoint.Endpoint, check dynamo.Check) error
 	Replace(ctx context.Context, was, now endpoint.Endpoint) error

@@ -230,25 +230,21 @@ func (m *Model) live(tenantID string) (n int) {
 	return n
 }
 
-// maxPruned bounds a request.
-const maxPruned = 10
-
-// Prune removes the longest deleted endpoints of the tenant beyond those that are kept.
-func (r Endpoints) Prune(ctx context.Context, tenantID string) error {
-	beyond, err := asked(ctx, r.Process, readEndpoints, tenantID, func() []endpoint.Endpoint {
-		deleted := slices.DeleteFunc(r.model.of(tenantID), endpoint.Endpoint.Live)
-		slices.SortFunc(deleted, func(a, b endpoint.Endpoint) int {
-			return cmp.Or(a.DeletedAt.Compare(b.DeletedAt), cmp.Compare(a.ID, b.ID))
-		})
-		beyond := len(deleted) - (endpoint.MaxTotal - endpoint.MaxLive)
-		return deleted[:max(min(beyond, maxPruned), 0)]
+// Surplus returns the longest deleted endpoints of the tenant beyond those that are kept.
+func (r Endpoints) Surplus(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
+	return asked(ctx, r.Process, readEndpoints, tenantID, func() []endpoint.Endpoint {
+		return endpoint.Surplus(slices.DeleteFunc(r.model.of(tenantID), endpoint.Endpoint.Live))
 	})
-	for _, seen := range beyond {
-		if err = cmp.Or(err, r.prune(ctx, seen)); err != nil {
+}
+
+// Prune removes endpoints that Surplus has returned.
+func (r Endpoints) Prune(ctx context.Context, surplus []endpoint.Endpoint) error {
+	for _, seen := range surplus {
+		if err := r.prune(ctx, seen); err != nil {
 			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // prune removes a row, unless it was restored since.

@@ -121,8 +121,8 @@ type endpointsLike struct {
 	storetest.Endpoints
 	m *Model
 
-	overwrites, keepsAll, marksAll bool
-	listed                         func([]endpoint.Endpoint)
+	overwrites, keepsAll, prunesRestored, marksAll bool
+	listed                                         func([]endpoint.Endpoint)
 }
 
 func (e endpointsLike) Replace(ctx context.Context, was, now endpoint.Endpoint) error {
@@ -132,11 +132,16 @@ func (e endpointsLike) Replace(ctx context.Context, was, now endpoint.Endpoint) 
 	return e.Endpoints.Replace(ctx, was, now)
 }
 
-func (e endpointsLike) Prune(ctx context.Context, tenantID string) error {
+func (e endpointsLike) Prune(ctx context.Context, surplus []endpoint.Endpoint) error {
 	if e.keepsAll {
 		return nil
 	}
-	return e.Endpoints.Prune(ctx, tenantID)
+	if e.prunesRestored {
+		for n := range surplus {
+			surplus[n] = e.m.Endpoints[surplus[n].ID]
+		}
+	}
+	return e.Endpoints.Prune(ctx, surplus)
 }
 
 func (e endpointsLike) List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
@@ -189,6 +194,7 @@ var endpointMutants = map[string]mutant{
 		clear(m.urls)
 	}),
 	"the longest deleted are pruned, beyond a hundred and fifty": likeEndpoints(endpointsLike{keepsAll: true}),
+	"an endpoint that is restored before it is pruned stays":     likeEndpoints(endpointsLike{prunesRestored: true}),
 	"subscriptions are the ids and events of the active": before("Read", rows(func(e *endpoint.Endpoint) {
 		e.Status = endpoint.Active
 	})),

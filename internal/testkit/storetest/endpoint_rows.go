@@ -25,7 +25,8 @@ type Endpoints interface {
 	Create(ctx context.Context, e endpoint.Endpoint, check dynamo.Check) error
 	Readdress(ctx context.Context, was, now endpoint.Endpoint, check dynamo.Check) error
 	Replace(ctx context.Context, was, now endpoint.Endpoint) error
-	Prune(ctx context.Context, tenantID string) error
+	Surplus(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
+	Prune(ctx context.Context, surplus []endpoint.Endpoint) error
 	Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error)
 	Mark(
 		ctx context.Context, key dynamo.EndpointKey, change func(*endpoint.Marks) bool,
@@ -40,6 +41,19 @@ func Endpoint(tenant string, created time.Time) endpoint.Endpoint {
 		CreatedAt: created, UpdatedAt: created, SecretVersion: 1, SealedSecret: []byte("sealed"), RateLimit: 10,
 		Revision: rand.Text(),
 	}
+}
+
+// prune deletes the tenant's surplus, and returns it.
+func prune(t testing.TB, b Backend, tenant string) []endpoint.Endpoint {
+	t.Helper()
+	surplus, err := b.Endpoints.Surplus(t.Context(), tenant)
+	if err == nil {
+		err = b.Endpoints.Prune(t.Context(), surplus)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return surplus
 }
 
 // gone returns e as it is after its deletion at the time, same as another request stores it without a change, and back

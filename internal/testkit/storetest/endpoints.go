@@ -149,9 +149,7 @@ var endpointPromises = []Promise{
 		}
 		live := create(t, b, "acme", at)
 		for range 2 { // the second time there is nothing to remove
-			if err := b.Endpoints.Prune(t.Context(), "acme"); err != nil {
-				t.Fatal(err)
-			}
+			prune(t, b, "acme")
 			for id, want := range map[string]bool{ids[most]: false, ids[most-1]: true, ids[0]: true, live.ID: true} {
 				if _, found, err := b.Endpoints.Get(t.Context(), "acme", id); err != nil || found != want {
 					t.Errorf("%s is there: %v, want %v (%v)", id, found, want, err)
@@ -159,6 +157,24 @@ var endpointPromises = []Promise{
 			}
 			wantLive(t, b, 1, most+1)
 		}
+	}},
+	{"an endpoint that is restored before it is pruned stays", func(t testing.TB, b Backend) {
+		var oldest endpoint.Endpoint
+		for n := range endpoint.MaxTotal - endpoint.MaxLive + 1 {
+			e := create(t, b, "acme", at)
+			oldest = replace(t, b, e, gone(e, at.Add(-time.Duration(n)*time.Hour)))
+		}
+		surplus, err := b.Endpoints.Surplus(t.Context(), "acme")
+		if err != nil || len(surplus) != 1 || surplus[0].ID != oldest.ID {
+			t.Fatalf("%v, %v, want %s", surplus, err, oldest.ID)
+		}
+		restored := replace(t, b, oldest, back(oldest))
+		again := gone(restored, oldest.DeletedAt)
+		replace(t, b, restored, again)
+		if err := b.Endpoints.Prune(t.Context(), surplus); err != nil {
+			t.Error(err)
+		}
+		wantEndpoint(t, b, "restored, and deleted again", again)
 	}},
 	{"subscriptions are the ids and events of the active", func(t testing.TB, b Backend) {
 		var all []endpoint.Endpoint

@@ -112,9 +112,7 @@ var markPromises = []Promise{
 			other := create(t, b, "acme", at)
 			replace(t, b, other, gone(other, at))
 		}
-		if err := b.Endpoints.Prune(t.Context(), "acme"); err != nil {
-			t.Fatal(err)
-		}
+		prune(t, b, "acme")
 		mark(t, b, "")
 		wantMarks(t, b, "pruned", endpoint.TenantMarks{Tenant: AllMarks})
 	}},
