@@ -8,14 +8,14 @@
 //	decide   attempt it, hold it, put it off, set it aside, discard it or end it
 //	slots    of the endpoints with a limit, as many as there are; the rest is held
 //	attempt  all POSTs at once; at the same time, tenants are charged for the time that they take
-//	next     where it goes: delivery.Progress
+//	next     where each goes after its attempt: delivery.Progress
 //	settle   into Backlog, to a queue, or back to its own
 //	record   delivery states and circuits
 //	report   log and metrics
 //
-// Three values flow through the steps. A task is a delivery with its records in this batch. A candidate is a task and
-// the reading of its endpoint. An end is a candidate and the outcome, with the next move. A step that changes an end
-// returns a new one.
+// Four values flow through the steps. A task is a delivery with its records in this batch. A candidate is a task and
+// the reading of its endpoint. An attempt is what became of a POST, or why there was none. An end is a candidate with
+// its attempt and the next move. A step that changes an end returns a new one.
 //
 // A place is the number of an attempt in the retry schedule: a POST uses one, a probe and an internal fault use none. A
 // probe is the one delivery that is sent to an endpoint with an open circuit, to find out whether it answers. A
@@ -55,18 +55,19 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 	began := h.Now()
 	attempting, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
-	settling, done := afterwards(ctx)
+	after, done := afterwards(ctx)
 	defer done()
 
 	tasks, bad := h.gather(records)
 	ends, posts := h.decideAll(attempting, tasks)
 	var aside sync.WaitGroup // must not wait for the slowest attempt of its batch
-	aside.Go(func() { ends = h.settle(settling, ends) })
-	attempted := h.settle(settling, h.attempt(attempting, posts))
+	aside.Go(func() { ends = h.settle(after, ends) })
+	attempts := h.attemptAll(attempting, posts)
+	attempted := h.settle(after, h.nextAll(posts, attempts))
 	aside.Wait()
 	ends = append(ends, attempted...)
-	h.record(settling, ends)
-	h.report(settling, ends, bad, began)
+	h.record(after, ends)
+	h.report(after, ends, bad, began)
 	for _, u := range bad {
 		failed = append(failed, u.record.MessageId)
 	}
@@ -82,11 +83,11 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 
 // afterwards is the context of everything that follows a POST: its result is recorded even if ctx has ended.
 func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
-	settling := context.WithoutCancel(ctx)
+	after := context.WithoutCancel(ctx)
 	if deadline, ok := ctx.Deadline(); ok {
-		return context.WithDeadline(settling, deadline.Add(-answerReserve))
+		return context.WithDeadline(after, deadline.Add(-answerReserve))
 	}
-	return settling, func() {}
+	return after, func() {}
 }
 
 // decideAll looks the endpoints up and splits the deliveries: ends need no POST.
@@ -95,13 +96,13 @@ func (h *Handler) decideAll(ctx context.Context, tasks []task) (ends []end, post
 	now := h.Now()
 	posts = make([]candidate, 0, len(tasks))
 	for _, t := range tasks {
-		s := candidate{t, readings[t.key()]}
-		if s.reading.Err != nil {
-			ends = append(ends, h.fault(s, s.reading.Err))
-		} else if d := decide(t, *s.reading, h.Rules, now); d.action != post {
-			ends = append(ends, h.unattempted(s, d))
+		c := candidate{t, readings[t.key()]}
+		if c.reading.Err != nil {
+			ends = append(ends, h.next(c, fault(c.reading.Err, h.Now())))
+		} else if d := decide(t, *c.reading, h.Rules, now); d.action != post {
+			ends = append(ends, h.unattempted(c, d))
 		} else {
-			posts = append(posts, s)
+			posts = append(posts, c)
 		}
 	}
 	held, posts := h.slots(ctx, posts)

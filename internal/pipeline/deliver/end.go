@@ -1,20 +1,51 @@
 package deliver
 
 import (
+	"errors"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/edges/keyring"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
-// end is the end of one delivery in this batch: the outcome of its attempt, or the reason for none, and
-// the next move.
+// attempt is what became of one attempt. It does not say where the delivery goes: that is for the next step.
+type attempt struct {
+	// outcome has the reason if no POST was made.
+	outcome delivery.Outcome
+
+	// begun is when the POST began. It is zero if there was none.
+	begun time.Time
+
+	// ended is when the POST ended. If there was none, it is when that was decided.
+	ended time.Time
+
+	// err is the cause of an internal error, for the log only.
+	err error
+}
+
+// posted reports whether a POST was begun.
+func (a attempt) posted() bool { return !a.begun.IsZero() }
+
+// notBegun is an attempt without a POST, as when its time ran out.
+func notBegun(reason delivery.Reason, now time.Time) attempt {
+	return attempt{ended: now, outcome: delivery.Outcome{Reason: reason}}
+}
+
+// fault is an attempt that ended with an internal error.
+func fault(err error, now time.Time) attempt {
+	a := notBegun(delivery.ReasonInternal, now)
+	if errors.Is(err, keyring.ErrUnopenable) {
+		a.outcome.Reason = delivery.ReasonUnopenable
+	}
+	a.err = err
+	return a
+}
+
+// end is the end of one delivery in this batch: its attempt, or the reason for none, and the next move.
 type end struct {
 	candidate
-	outcome delivery.Outcome
-	begun   time.Time     // of the POST; zero: there was none
-	ended   time.Time     // of the POST; without one, the moment of the decision
-	move    delivery.Move // unless it was acknowledged or discarded
-	err     error         // the cause of an internal error, for the log only
+	attempt
+	move delivery.Move // unless it was acknowledged or discarded
 }
 
 // moves reports whether the delivery goes on somewhere else or stays on its queue.
@@ -24,9 +55,6 @@ func (e end) moves() bool {
 
 // returned reports whether the messages go back to their queue.
 func (e end) returned() bool { return e.moves() && e.move.To == delivery.Stay }
-
-// posted reports whether an attempt was begun.
-func (e end) posted() bool { return !e.begun.IsZero() }
 
 // counts reports whether an attempt was made and says something about its endpoint. A test does not: an
 // operator would open or close a circuit with it.

@@ -7,7 +7,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/recent"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
-	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
 // memory is a process's memory between batches. The zero memory is empty. Forgetting costs a write, or a POST to an
@@ -23,14 +22,14 @@ type memory struct {
 	slowUntil recent.Memory[string, time.Time]
 
 	// slots has the moments of endpoints with a limit, as they were last seen.
-	slots recent.Memory[moment, taking]
+	slots recent.Memory[slotKey, slotState]
 
 	accounts accounts
+	batches  lastBatches
 
-	// mu guards the steps of a change of wrote, and before.
-	mu     sync.Mutex
-	wrote  recent.Memory[dynamo.EndpointKey, wrote]
-	before map[delivery.Queue]before
+	// mu makes the steps of a change of wrote one.
+	mu    sync.Mutex
+	wrote recent.Memory[dynamo.EndpointKey, wrote]
 }
 
 // wrote is when a process last tried to write a circuit, and the attempts that no write has counted yet.
@@ -39,14 +38,15 @@ type wrote struct {
 	since circuit.Seen
 }
 
-// moment names the moment of an endpoint's limit from which slots are taken: that of late deliveries is another.
-type moment struct {
+// slotKey names the moment up to which the slots of an endpoint's limit are taken (package rate). Late deliveries take
+// theirs from another moment.
+type slotKey struct {
 	key  dynamo.EndpointKey
 	late bool
 }
 
-// taking is a moment as a process knows it.
-type taking struct {
+// slotState is that moment as a process knows it.
+type slotState struct {
 	// limit is the endpoint's limit at that time. Another limit may leave slots.
 	limit int
 	// until is the moment as it was last seen.
@@ -140,23 +140,4 @@ func (m *memory) written(key dynamo.EndpointKey, now time.Time) {
 	defer m.mu.Unlock()
 	m.wrote.Put(key, wrote{at: now})
 	m.quiet.Delete(key)
-}
-
-// leave stores a batch that has ended, for the next batch of its queue to take.
-func (m *memory) leave(of delivery.Queue, b before) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.before == nil {
-		m.before = map[delivery.Queue]before{}
-	}
-	m.before[of] = b
-}
-
-// take returns the batch before, and forgets it: its tenants pay for it once.
-func (m *memory) take(of delivery.Queue) before {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	b := m.before[of]
-	delete(m.before, of)
-	return b
 }

@@ -19,9 +19,9 @@ const (
 	refusedFor = 2 * time.Second
 )
 
-// taker is all that wants slots of one moment.
-type taker struct {
-	moment
+// slotGroup are the attempts of a batch that take their slots from one moment.
+type slotGroup struct {
+	slotKey
 	limit int
 	posts []candidate
 }
@@ -30,24 +30,24 @@ type taker struct {
 // rate. An endpoint without a limit costs nothing. One with a limit costs a write for the batch, or none while the
 // process knows that no slot is free. Where slots cannot be taken, nothing is attempted: a limit holds.
 func (h *Handler) slots(ctx context.Context, posts []candidate) (ends []end, allowed []candidate) {
-	takers, allowed := takersOf(posts, h.Now())
-	if len(takers) == 0 {
+	groups, allowed := groupsOf(posts, h.Now())
+	if len(groups) == 0 {
 		return nil, allowed
 	}
-	h.refusedLast(takers)
+	h.refusedLast(groups)
 	ctx, cancel := context.WithTimeout(ctx, slotTime)
 	defer cancel()
-	taken := make([]int, len(takers))
-	errs := parallel.Each(len(takers), tableWrites, func(n int) (err error) {
-		taken[n], err = h.take(ctx, takers[n])
+	taken := make([]int, len(groups))
+	errs := parallel.Each(len(groups), tableWrites, func(n int) (err error) {
+		taken[n], err = h.take(ctx, groups[n])
 		return err
 	})
-	for n, t := range takers {
-		for at, c := range t.posts {
+	for n, g := range groups {
+		for i, c := range g.posts {
 			switch {
 			case errs[n] != nil:
-				ends = append(ends, h.fault(c, errs[n]))
-			case at < taken[n] || c.urgent():
+				ends = append(ends, h.next(c, fault(errs[n], h.Now())))
+			case i < taken[n] || c.urgent():
 				allowed = append(allowed, c)
 			default:
 				c.noSlot = true
@@ -58,26 +58,26 @@ func (h *Handler) slots(ctx context.Context, posts []candidate) (ends []end, all
 	return ends, allowed
 }
 
-// refusedLast moves those to the end that could not take slots last time. Their writes may use up the time again, and
-// those of the others are made by then.
-func (h *Handler) refusedLast(takers []taker) {
-	slices.SortStableFunc(takers, func(a, b taker) int {
-		return cmp.Compare(h.refusals(a.moment), h.refusals(b.moment))
+// refusedLast moves those groups to the end that could not take slots last time. Their writes may use up the time
+// again, and those of the others are made by then.
+func (h *Handler) refusedLast(groups []slotGroup) {
+	slices.SortStableFunc(groups, func(a, b slotGroup) int {
+		return cmp.Compare(h.refusals(a.slotKey), h.refusals(b.slotKey))
 	})
 }
 
 // refusals is 1 after a try that failed, and else 0.
-func (h *Handler) refusals(m moment) int {
-	if known, _ := h.memory.slots.Get(m); known.refused != nil {
+func (h *Handler) refusals(key slotKey) int {
+	if known, _ := h.memory.slots.Get(key); known.refused != nil {
 		return 1
 	}
 	return 0
 }
 
-// takersOf gathers the attempts that want slots, the oldest of each endpoint first. The others are free: those to
+// groupsOf gathers the attempts that want slots, the oldest of each endpoint first. The others are free: those to
 // endpoints without a limit, and those that release has sent in a slot.
-func takersOf(posts []candidate, now time.Time) (takers []taker, free []candidate) {
-	of := map[moment]int{}
+func groupsOf(posts []candidate, now time.Time) (groups []slotGroup, free []candidate) {
+	of := map[slotKey]int{}
 	for _, c := range posts {
 		limit := c.reading.Endpoint.Rate()
 		inSlot := c.receives == 1 && !c.message.Life.Slot.IsZero()
@@ -86,21 +86,21 @@ func takersOf(posts []candidate, now time.Time) (takers []taker, free []candidat
 			free = append(free, c)
 			continue
 		}
-		m := moment{c.key(), late}
-		n, known := of[m]
+		key := slotKey{c.key(), late}
+		n, known := of[key]
 		if !known {
-			n = len(takers)
-			of[m] = n
-			takers = append(takers, taker{moment: m, limit: limit})
+			n = len(groups)
+			of[key] = n
+			groups = append(groups, slotGroup{slotKey: key, limit: limit})
 		}
-		takers[n].posts = append(takers[n].posts, c)
+		groups[n].posts = append(groups[n].posts, c)
 	}
-	for _, t := range takers {
-		slices.SortStableFunc(t.posts, func(a, b candidate) int {
+	for _, g := range groups {
+		slices.SortStableFunc(g.posts, func(a, b candidate) int {
 			return cmp.Or(cmp.Compare(b.rank(), a.rank()), a.message.CreatedAt.Compare(b.message.CreatedAt))
 		})
 	}
-	return takers, free
+	return groups, free
 }
 
 // urgent reports whether the attempt takes a slot where there is one, and is made without one: a probe, on which
@@ -117,28 +117,28 @@ func (c candidate) rank() int {
 }
 
 // take takes slots, unless the process knows that none is free, or could not take any a moment ago.
-func (h *Handler) take(ctx context.Context, t taker) (slots int, err error) {
+func (h *Handler) take(ctx context.Context, g slotGroup) (slots int, err error) {
 	now := h.Now()
-	seen, _ := h.memory.slots.Get(t.moment)
-	ask := rate.Ask{Limit: t.limit, Want: len(t.posts), Ahead: rate.Burst, Late: t.late, Seen: seen.until}
-	if seen.limit == t.limit && now.Before(seen.noneBefore) {
+	seen, _ := h.memory.slots.Get(g.slotKey)
+	ask := rate.Ask{Limit: g.limit, Want: len(g.posts), Ahead: rate.Burst, Late: g.late, Seen: seen.until}
+	if seen.limit == g.limit && now.Before(seen.noneBefore) {
 		return 0, seen.refused
 	}
 	// Others used up the time. Nothing is known of this moment, so the next batch asks.
 	if err := ctx.Err(); err != nil {
 		return 0, fmt.Errorf("taking slots: %w", err)
 	}
-	taken, err := h.Tables.Rates.Take(ctx, t.key, ask, now)
+	taken, err := h.Tables.Rates.Take(ctx, g.key, ask, now)
 	if err != nil {
 		again := h.Now().Add(refusedFor)
-		h.memory.slots.Put(t.moment, taking{limit: t.limit, until: seen.until, noneBefore: again, refused: err})
+		h.memory.slots.Put(g.slotKey, slotState{limit: g.limit, until: seen.until, noneBefore: again, refused: err})
 		return 0, err
 	}
-	known := taking{limit: t.limit, until: taken.Until}
-	if taken.Slots < len(t.posts) {
+	known := slotState{limit: g.limit, until: taken.Until}
+	if taken.Slots < len(g.posts) {
 		known.noneBefore = latest(ask.NoneBefore(taken.Until), now.Add(askEvery))
 	}
-	h.memory.slots.Put(t.moment, known)
+	h.memory.slots.Put(g.slotKey, known)
 	return taken.Slots, nil
 }
 

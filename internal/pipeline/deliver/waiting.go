@@ -1,11 +1,21 @@
 package deliver
 
 import (
+	"sync"
 	"time"
+
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
-// before is the memory of the last batch of a queue.
-type before struct {
+// lastBatches has the last batch of each queue. A batch is forgotten when the next one takes it: its tenants pay for it
+// once.
+type lastBatches struct {
+	mu sync.Mutex
+	of map[delivery.Queue]lastBatch
+}
+
+// lastBatch is a batch that has ended.
+type lastBatch struct {
 	ended time.Time
 
 	// wait is the average wait of its deliveries. If they tell no waits, it is the wait of an earlier batch.
@@ -15,20 +25,39 @@ type before struct {
 	spent map[string]time.Duration
 }
 
-// waiting is the wait of a batch's deliveries for a process.
-type waiting struct {
+// leave stores a batch that has ended, for the next batch of its queue to take.
+func (l *lastBatches) leave(of delivery.Queue, b lastBatch) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.of == nil {
+		l.of = map[delivery.Queue]lastBatch{}
+	}
+	l.of[of] = b
+}
+
+// take returns the last batch of a queue, and forgets it.
+func (l *lastBatches) take(of delivery.Queue) lastBatch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.of[of]
+	delete(l.of, of)
+	return b
+}
+
+// waits are the waits of a batch's deliveries for a process.
+type waits struct {
 	average time.Duration
 
-	// late counts the deliveries that waited longer than they do while processes are free, and that waited while the batch
-	// before was at work.
+	// late counts the deliveries that waited longer than they do while processes are free, and that waited while the last
+	// batch was at work.
 	late int
 }
 
-// waits measures a batch that was received.
-func (b before) waits(posts []candidate, late time.Duration, now time.Time) (w waiting) {
+// waits measures a batch that was received after b.
+func (b lastBatch) waits(posts []candidate, late time.Duration, now time.Time) (w waits) {
 	n := 0
-	for _, s := range posts {
-		due, tells := s.due()
+	for _, c := range posts {
+		due, tells := c.due()
 		if !tells {
 			continue
 		}
@@ -41,19 +70,8 @@ func (b before) waits(posts []candidate, late time.Duration, now time.Time) (w w
 	}
 	if n == 0 {
 		// The batch tells no wait. That means neither that waits have ended nor that they begin.
-		return waiting{average: b.wait}
+		return waits{average: b.wait}
 	}
 	w.average /= time.Duration(n)
 	return w
-}
-
-// spentBy measures a batch that has ended.
-func spentBy(ends []end) map[string]time.Duration {
-	spent := map[string]time.Duration{}
-	for _, e := range ends {
-		if e.posted() {
-			spent[e.message.TenantID] += e.ended.Sub(e.begun)
-		}
-	}
-	return spent
 }

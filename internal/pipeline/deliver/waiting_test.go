@@ -211,19 +211,19 @@ func TestHandler_Process_chargesATenantOnceASecond(t *testing.T) {
 	})
 }
 
-func TestBefore_waits(t *testing.T) {
+func TestLastBatch_waits(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	one := func(ago time.Duration) candidate {
 		return candidate{task: task{
 			records: make([]events.SQSMessage, 1), from: delivery.DeliveryQueue, place: 1, receives: 1, sentAt: now.Add(-ago),
 		}}
 	}
-	b := before{ended: now.Add(-time.Minute / 2)}
+	b := lastBatch{ended: now.Add(-time.Minute / 2)}
 	got := b.waits([]candidate{one(time.Minute), one(20 * time.Second), one(10 * time.Second)}, time.Second, now)
-	if want := (waiting{average: 30 * time.Second, late: 1}); got != want {
+	if want := (waits{average: 30 * time.Second, late: 1}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got := b.waits(nil, time.Second, now); got != (waiting{}) {
+	if got := b.waits(nil, time.Second, now); got != (waits{}) {
 		t.Errorf("of no batch: %+v", got)
 	}
 }
