@@ -59,7 +59,7 @@ incident: native cli ## give the running local stack an incident to practise on,
 practise: native ## handle a random incident by the console alone, in Chromium, and count the clicks (minutes)
 	@go test -count 1 -v -tags emulator,incident -run TestARandomIncidentByThePageAlone ./infra/tool/herald
 
-test: ## run everything; what needs a program that is missing is left out and named last, or CI=true installs it
+test: ## run everything (TIMEOUT=60m on a busy machine); what lacks a program is named last, or CI=true installs it
 	@rm -rf .local/test; status=0; failed=; [ "$(CI)" != true ] || .ci/system install || status=1; \
 	for step in tools lint unit build e2e; do \
 		TIMEFORMAT="make $$step: %0R s, %0U s of CPU"; time $(MAKE) $$step || { status=1; failed="$$failed $$step"; }; \
@@ -68,11 +68,15 @@ test: ## run everything; what needs a program that is missing is left out and na
 	.tools/bin/gotestsum --format none --hide-summary output --raw-command cat .local/test/*.json || status=1; \
 	.ci/system report || status=1; [ -z "$$failed" ] || echo "failed: make$$failed"; exit $$status
 
+# The time that the tests of a package may take. A test waits for half of it at most.
+TIMEOUT ?= 12m
+
 # Prints a line for each package, keeps all results, and fails where a test was skipped. Debug information costs a third
 # of the linking; go vet is among the linters.
 define go_test
 mkdir -p .local/test; .tools/bin/gotestsum --format-hide-empty-pkg \
-	--jsonfile .local/test/$(1).json --junitfile .local/test/$(1).xml --junitfile-hide-empty-pkg -- -ldflags=-s -vet=off $(2) \
+	--jsonfile .local/test/$(1).json --junitfile .local/test/$(1).xml --junitfile-hide-empty-pkg -- -ldflags=-s -vet=off \
+	-timeout $(TIMEOUT) $(2) \
 	&& ! grep -h '"Action":"skip".*"Test"' .local/test/$(1).json
 endef
 
@@ -95,7 +99,7 @@ unit: .tools/gotestsum-$(GOTESTSUM) ## run the tests that need no emulator, in r
 e2e: native tools $(if $(shell command -v javac),.tools/dynamodb-local/installed) ## run the tests against the emulator and the local stack
 	@files=$$(find ./functions ./internal ./infra -name '*_emulator_test.go' | grep -v infra/install/pack/package); \
 	tests=$$(sed -nE 's/^func (Test[A-Za-z0-9_]+).*/\1/p' $$files | paste -sd '|' -); \
-	$(call go_test,emulator,-count 1 -p 4 -timeout 12m -tags emulator -run "^($$tests)\$$" $$(.ci/system skip) $$(dirname $$files | sort -u))
+	$(call go_test,emulator,-count 1 -p 4 -tags emulator -run "^($$tests)\$$" $$(.ci/system skip) $$(dirname $$files | sort -u))
 
 lint: tools ## run gofmt, golangci-lint (go vet and more), cfn-lint, redocly and spectral
 	@status=0; files=$$(gofmt -l functions internal infra); [ -z "$$files" ] || { echo "not gofmt'ed: $$files"; status=1; }; \

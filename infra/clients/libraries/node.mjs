@@ -1,11 +1,12 @@
-// Verifies deliveries with the libraries for Node.js, each by its usual constructor.
+// Verifies deliveries with the libraries for Node.js, each by its usual constructor, at the time of their arrival.
 import { readFileSync } from "node:fs";
 import { Webhook as StandardWebhooks } from "standardwebhooks";
 import { Webhook as Svix } from "svix";
 import { Webhook as Svix1 } from "svix-1";
 
 const libraries = { "standardwebhooks": StandardWebhooks, "svix": Svix, "svix 1": Svix1 };
-for (const { name, secret, headers, body } of JSON.parse(readFileSync(0, "utf8"))) {
+for (const { name, secret, headers, body, at } of JSON.parse(readFileSync(0, "utf8"))) {
+  Date.now = () => at * 1000;
   for (const [library, Webhook] of Object.entries(libraries)) {
     let verdict = "verified";
     try {

@@ -107,7 +107,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 	return nil
 }
 
-// exchange returns the answer, and the time of its Retry-After, 0 where it has none that can be read.
+// exchange returns the answer, and the time of its Retry-After, a second where it has none that can be read.
 func (c *Client) exchange(
 	ctx context.Context, method, path string, body any,
 ) (status int, after time.Duration, answer []byte, err error) {
@@ -135,7 +135,10 @@ func (c *Client) exchange(
 	if err != nil {
 		return 0, 0, nil, fmt.Errorf("reading answer: %w", err)
 	}
-	after, _ = time.ParseDuration(resp.Header.Get("Retry-After") + "s")
+	after, err = time.ParseDuration(resp.Header.Get("Retry-After") + "s")
+	if err != nil {
+		after = time.Second
+	}
 	return resp.StatusCode, after, answer, nil
 }
 

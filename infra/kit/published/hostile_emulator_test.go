@@ -17,12 +17,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/testkit/patience"
 )
 
-const (
-	offered  = 32 << 20         // bytes of a hostile body, far more than receiver and kernel buffer
-	patience = 90 * time.Second // how long a test waits for a receiver to do the wrong thing
-)
+// offered is the size in bytes of a hostile body, far more than receiver and kernel buffer.
+const offered = 32 << 20
 
 // hostile is a request without a valid signature: its head after the first line and Host, and its body in parts, up to
 // the first empty part.
@@ -44,7 +44,7 @@ func (h hostile) send(s subject) (fate, error) {
 		return fate{}, err
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(patience))
+	_ = conn.SetDeadline(time.Now().Add(patience.Limit()))
 	status, ended := 0, make(chan error, 1)
 	go func() {
 		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -179,7 +179,7 @@ func (s subject) inChunks(t *testing.T, d delivery) int {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(patience))
+	_ = conn.SetDeadline(time.Now().Add(patience.Limit()))
 	var request bytes.Buffer
 	fmt.Fprintf(&request, "POST / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n", s.URL.Host)
 	fmt.Fprintf(&request, "wh-id: %s\r\nwh-timestamp: %s\r\nwh-signature: %s\r\n", d.id, d.stamp, d.signature)

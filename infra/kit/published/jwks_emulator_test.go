@@ -21,6 +21,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/rules/signature"
 	"github.com/herald-webhooks/herald/internal/testkit/child"
+	"github.com/herald-webhooks/herald/internal/testkit/patience"
 )
 
 // keyServer answers jwks.json as Herald does.
@@ -76,7 +77,7 @@ func startVerifier(t *testing.T, words ...string) verifier {
 	cmd.Env = append(os.Environ(), "JWKS_URL="+server.URL, "PAUSE=1")
 	var printed bytes.Buffer
 	cmd.Stderr = &printed
-	process, line, err := child.StartTelling(t.Context(), cmd, time.Minute, &printed)
+	process, line, err := child.StartTelling(t.Context(), cmd, patience.Limit(), &printed)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &printed)
 	}

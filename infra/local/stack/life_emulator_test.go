@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/herald-webhooks/herald/internal/testkit/patience"
 )
 
 func TestStart_refusesASecondStackAndNotAStaleFolder(t *testing.T) {
@@ -60,7 +62,7 @@ func TestCommand_endsBySignalAtAnyMoment(t *testing.T) {
 	root := checkout(t)
 	stateFile := filepath.Join(root, ".local", "stack.json")
 	for _, after := range []time.Duration{10 * time.Millisecond, time.Second, 0} {
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), patience.Limit())
 		defer cancel()
 		cmd := exec.CommandContext(ctx, binary)
 		var output bytes.Buffer
@@ -68,9 +70,13 @@ func TestCommand_endsBySignalAtAnyMoment(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if after > 0 {
+		switch after {
+		case time.Second:
+			eventually(t, "the stack starts", func() bool { return processesOf(filepath.Dir(stateFile)) != "" })
+			fallthrough
+		case 10 * time.Millisecond:
 			time.Sleep(after)
-		} else {
+		default:
 			eventually(t, "the stack is up", func() bool {
 				_, err := os.Stat(stateFile)
 				return err == nil

@@ -16,10 +16,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
-)
 
-// patience bounds every wait: long enough for a busy machine, and reached only by a failure.
-const patience = 90 * time.Second
+	"github.com/herald-webhooks/herald/internal/testkit/patience"
+)
 
 // built is a folder with the functions of testdata/app, built once for all tests.
 var built string
@@ -115,7 +114,7 @@ func workLog(s *Stack) string {
 
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !holds(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience.Limit()); !holds(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("never: %s", what)
 		}

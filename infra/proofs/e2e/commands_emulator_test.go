@@ -11,9 +11,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/herald-webhooks/herald/internal/testkit/child"
+	"github.com/herald-webhooks/herald/internal/testkit/patience"
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
@@ -53,13 +53,13 @@ func shell(t *testing.T, script string) string {
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "AWS_CONFIG_FILE=", "AWS_PROFILE=", "AWS_DEFAULT_REGION=us-east-1",
 		"AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=elsewhere", "AWS_SECRET_ACCESS_KEY=elsewhere")
-	return execute(t, patience, cmd)
+	return execute(t, cmd)
 }
 
 // execute runs a command to its end and returns its output.
-func execute(t *testing.T, limit time.Duration, cmd *exec.Cmd) string {
+func execute(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit())
 	defer cancel()
 	var out, faults strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &faults
@@ -158,5 +158,5 @@ func python(t *testing.T, script string, args ...string) string {
 	defer alone()()
 	cmd := exec.Command(interpreter, append([]string{"-c", script}, args...)...)
 	cmd.Dir = t.TempDir()
-	return execute(t, patience, cmd)
+	return execute(t, cmd)
 }

@@ -19,14 +19,14 @@ import (
 func TestTheDemonstrationHolds(t *testing.T) {
 	t.Parallel()
 	demo := exec.Command(filepath.Join(root, ".local", "bin", "demo"), "-state", stateFile)
-	out := execute(t, 2*patience, demo)
+	out := execute(t, demo)
 	prints(t, out, "26 of 26 verified", "replayed with the same wh-id", "dead_letter", "checks held")
 }
 
 // An incident of few dead letters: the seed decides how many have which reason.
 func TestAnIncidentIsTheSameForItsSeed(t *testing.T) {
 	t.Parallel()
-	execute(t, 2*patience, exec.Command(filepath.Join(root, ".local", "bin", "incident"),
+	execute(t, exec.Command(filepath.Join(root, ".local", "bin", "incident"),
 		"-state", stateFile, "-seed", "17", "-letters", "20", "-once"))
 	letters := get[list[inspect.DeadLetter]](t, "inspect", "dead_letters", about{"status": "dead", "limit": 100})
 	got := map[delivery.Reason]int{}

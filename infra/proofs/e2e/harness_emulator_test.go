@@ -16,11 +16,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/kit/published"
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
+	"github.com/herald-webhooks/herald/internal/testkit/patience"
 )
-
-// patience is how long anything may take before a test gives it up: longer than the local
-// stack's visibility timeout of 60 s, after which a killed batch comes back.
-const patience = 3 * time.Minute
 
 var counter atomic.Int64
 
@@ -167,7 +164,7 @@ func (s subscription) await(t *testing.T, n int) []receiver.Request {
 
 func eventually(t *testing.T, what string, check func(context.Context) (bool, error)) {
 	t.Helper()
-	if err := client.Eventually(t.Context(), patience, what, check); err != nil {
+	if err := client.Eventually(t.Context(), patience.Limit(), what, check); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
+	"github.com/herald-webhooks/herald/internal/operators/inspect"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
@@ -79,7 +80,10 @@ func TestBatchesOfKilledFanoutAndDeadletterComeBack(t *testing.T) {
 	both := append(stopped(t, "deadletter"), stopped(t, "fanout")...)
 	publish(t, c, "user.updated")
 	id := bury(t, c, dying)
-	time.Sleep(2 * time.Second) // they reach the stopped processes in milliseconds
+	eventually(t, "batches of the stopped processes", func(ctx context.Context) (bool, error) {
+		summary, err := ask[inspect.Summary](ctx, "inspect", "summary", nil)
+		return summary.Queues["EventsQueue"].InFlight > 0 && summary.Queues["DeadLetterQueue"].InFlight > 0, err
+	})
 	if got := s.Requests(); len(got) != 0 {
 		t.Fatalf("a stopped fanout delivered %d", len(got))
 	}

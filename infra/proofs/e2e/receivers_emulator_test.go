@@ -145,7 +145,7 @@ func golang(t *testing.T, args ...string) {
 	t.Helper()
 	cmd := exec.Command("go", args...)
 	cmd.Dir = root
-	execute(t, 2*patience, cmd)
+	execute(t, cmd)
 }
 
 // rejects waits until the event is kept with its reason.

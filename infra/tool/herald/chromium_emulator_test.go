@@ -25,6 +25,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/commands"
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/internal/testkit/patience"
 )
 
 // browser is one page of a headless Chromium.
@@ -106,7 +107,7 @@ func (b *browser) console(t *testing.T, connect commands.Connect) (address strin
 
 func (b *browser) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(b.page, time.Minute)
+	ctx, cancel := context.WithTimeout(b.page, patience.Limit())
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		shown, _ := chromedp.Run(b.page, chromedp.Evaluate[string](`document.body.innerText`)) // helps, or does not
@@ -117,7 +118,7 @@ func (b *browser) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 // script runs JavaScript in the page, and waits for its promise.
 func script[T any](t *testing.T, b *browser, text string) T {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(b.page, time.Minute)
+	ctx, cancel := context.WithTimeout(b.page, patience.Limit())
 	defer cancel()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](text, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -140,7 +141,7 @@ func (b *browser) visit(t *testing.T, path, text string) {
 func (b *browser) says(t *testing.T, text string) {
 	t.Helper()
 	var shown string
-	ctx, cancel := context.WithTimeout(b.page, time.Minute)
+	ctx, cancel := context.WithTimeout(b.page, patience.Limit())
 	defer cancel()
 	for !strings.Contains(shown, text) {
 		now, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector("main")?.innerText ?? ""`))

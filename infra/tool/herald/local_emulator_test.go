@@ -8,16 +8,13 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
 	local "github.com/herald-webhooks/herald/infra/local/stack"
+	"github.com/herald-webhooks/herald/internal/testkit/patience"
 )
-
-// patience bounds every wait: a delivery dies after half a minute on the local stack.
-const patience = 3 * time.Minute
 
 // incident is a local stack, found by --local from the folder that the test is in, and its receivers.
 type incident struct {
@@ -94,7 +91,7 @@ func (i incident) publish(t *testing.T, m examples.Message) {
 // dies waits until the endpoint has so many dead letters, and returns the id of one.
 func (i incident) dies(t *testing.T, e client.Endpoint, n int) string {
 	t.Helper()
-	letters, err := i.tenant.AwaitDeath(t.Context(), patience, e.ID, n)
+	letters, err := i.tenant.AwaitDeath(t.Context(), patience.Limit(), e.ID, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +100,7 @@ func (i incident) dies(t *testing.T, e client.Endpoint, n int) string {
 
 func eventually(t *testing.T, what string, check client.Check) {
 	t.Helper()
-	if err := client.Eventually(t.Context(), patience, what, check); err != nil {
+	if err := client.Eventually(t.Context(), patience.Limit(), what, check); err != nil {
 		t.Fatal(err)
 	}
 }

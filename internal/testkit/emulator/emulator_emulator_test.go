@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/testkit/patience"
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
@@ -25,7 +26,7 @@ func TestEmulator_endsWhenItsStandardInputCloses(t *testing.T) {
 	}
 	select {
 	case <-e.Done():
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience.Limit()):
 		t.Error("the emulator outlived its standard input")
 	}
 }

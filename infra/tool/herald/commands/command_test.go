@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/internal/testkit/patience"
 )
 
 // The commands that look only, and all others, with their exit codes where there is no act.
@@ -41,7 +41,7 @@ func TestDryRun_changesNothing(t *testing.T) {
 			answers: map[string]string{"webhooks import": data("would_create")},
 			later:   slices.Repeat([]string{`{"selected":1,"ready":1,"complete":true,"next_cursor":null}`}, 10),
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience.Limit())
 		var out bytes.Buffer
 		terminal := &terminal.Terminal{In: strings.NewReader(`{"tenant_id":"a"}`), Out: &out, Err: &out, Now: clock}
 		code := f.run(ctx, terminal, append(strings.Fields(line), "--yes", "--dry-run")...)

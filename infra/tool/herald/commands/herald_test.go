@@ -20,6 +20,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
 	"github.com/herald-webhooks/herald/internal/tenants/webhooks"
+	"github.com/herald-webhooks/herald/internal/testkit/patience"
 )
 
 // fake answers the requests of a command, by action, and keeps them.
@@ -261,7 +262,7 @@ func TestExitCodes_sayThatTheOutputWasNotWritten(t *testing.T) {
 		f := &fake{answers: map[string]string{"inspect endpoint": `{"tenant_id":"b"}`,
 			"replay deliveries": `{"data":[{"result":"no"}]}`},
 			later: []string{`{}`, `{"error":{"code":"not_found","message":"webhook_2"}}`}}
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience.Limit())
 		var words bytes.Buffer
 		code := f.run(ctx, &terminal.Terminal{Out: closed, Err: &words, Now: clock}, strings.Fields(line)...)
 		if code != want.code || ctx.Err() != nil {

@@ -7,12 +7,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/internal/testkit/patience"
 )
 
 // inside are words of Go and of its library, which say nothing to an operator.
@@ -36,7 +36,7 @@ func everyCommand(do func(c *cli.Command, words string)) {
 func misuse(t *testing.T, line string, says ...string) {
 	t.Helper()
 	f := &fake{}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // console serves
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit()) // console serves
 	defer cancel()
 	var stdout, stderr bytes.Buffer
 	on := &terminal.Terminal{In: strings.NewReader("y\n"), Out: &stdout, Err: &stderr, Now: clock}
