@@ -86,10 +86,11 @@ CGO = $(shell CGO_ENABLED= go env CGO_ENABLED)
 # A test with the race detector sleeps for a second at its end unless GORACE says otherwise: it reports races at once.
 # The JSON library is real in the oldest Go that builds the module, and the standard library's from Go 1.27 on.
 JSON_READERS := ./internal/rules/badjson ./internal/rules/event ./internal/tenants/webhooks
+DAYS := infra/proofs/simulate infra/proofs/invariants
 
 unit: .tools/gotestsum-$(GOTESTSUM) ## run the tests that need no emulator, in random order, for races too
-	@status=0; $(call go_test,days,-shuffle=on ./infra/proofs/simulate ./infra/proofs/invariants) || status=1; \
-	$(call go_test,tools,-shuffle=on $$(go list ./infra/... | grep -vE '/infra/proofs/(simulate|invariants)$$')) || status=1; \
+	@status=0; $(call go_test,days,-shuffle=on $(DAYS:%=./%)) || status=1; \
+	$(call go_test,tools,-shuffle=on $$(go list ./infra/... | grep -v $(DAYS:%=-e '/%$$'))) || status=1; \
 	export CGO_ENABLED=$(CGO) GORACE=atexit_sleep_ms=0; \
 	$(call go_test,unit,$(if $(filter 1,$(CGO)),-race) -shuffle=on ./functions/... ./internal/...) || status=1; \
 	export CGO_ENABLED=0 GOTOOLCHAIN=$$(sed -n 's/^go /go/p' go.mod); \
@@ -229,10 +230,11 @@ dashboard: native .venv/installed ## draw the dashboard from the metrics of a lo
 cost: .venv/installed .tools/dynamodb-local/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md (JDK)
 	go test -count 1 -tags emulator -run TestCost ./infra/proofs/cost -write
 
+# The packages whose tests have DynamoDB on the emulator.
+SECOND_ENGINE := $(addprefix ./internal/,edges/dynamo operators/inspect operators/replay tenants/webhooks testkit) \
+	$(addprefix ./infra/,proofs/template tool/restore tool/verify)
 second-engine: .venv/installed .tools/dynamodb-local/installed ## run the tests of DynamoDB on AWS's own emulator, too (minutes; JDK)
-	HERALD_SECOND_ENGINE=1 go test -count 1 -timeout 15m -tags emulator ./internal/edges/dynamo ./internal/testkit \
-		./infra/tool/restore ./internal/pipeline/release ./internal/tenants/webhooks \
-		$(addprefix ./internal/operators/,control inspect replay)
+	HERALD_SECOND_ENGINE=1 go test -count 1 -timeout 15m -tags emulator $(SECOND_ENGINE)
 
 # A linter reads code up to the Go that built it.
 LINTER := .tools/golangci-lint-$(GOLANGCI_LINT)-$(GOTOOLCHAIN)

@@ -95,7 +95,14 @@ func TestMake_explainsEveryTarget(t *testing.T) {
 // shown is a text as a recipe of the Makefile shows it.
 func shown(t *testing.T, text string) (string, error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "make", "--eval", "shown: ; @echo "+text, "shown")
+	return recipe(t, "echo "+text)
+}
+
+// recipe runs a command as a recipe of the Makefile runs it. Variables are the command line's, NAME=value.
+func recipe(t *testing.T, command string, variables ...string) (output string, err error) {
+	t.Helper()
+	arguments := append([]string{"--eval", "recipe: ; @" + command, "recipe"}, variables...)
+	cmd := exec.CommandContext(t.Context(), "make", arguments...)
 	// As a make that no other has started: that one's options would print folders.
 	cmd.Dir, cmd.Env = root, slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "MAKE") || strings.HasPrefix(v, "MFLAGS") || strings.HasPrefix(v, "GOTOOLCHAIN")

@@ -56,17 +56,32 @@ func TestNewSpan_isAnotherEachTimeAndNeverZero(t *testing.T) {
 
 func TestNew_forwardsTracesOnlyWhereTheParameterSaysSo(t *testing.T) {
 	for _, on := range []config.Switch{true, false} {
-		h, err := New(Config{Settings: Settings{
-			Minute: 60, FunctionTimeout: 30, ConnectTimeout: 5, AttemptTimeout: 15, EndpointConcurrency: 10,
-			MaximumConcurrency: 200, AcknowledgedDays: 1, MaxLifeDays: 7, RetryBase: 5, RetryFactor: 4, MaxRetries: 9,
-			LongWait: 300, CompanionHeaders: "webhook", RecordAcknowledged: recordAll, ForwardTrace: on,
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := h.Sender.NewSpan != nil; got != bool(on) {
+		if got := made(t, on).Sender.NewSpan != nil; got != bool(on) {
 			t.Errorf("forwards: %v, want %v", got, on)
 		}
+	}
+}
+
+// made is a handler of settings that can work.
+func made(t *testing.T, forwardTrace config.Switch) *Handler {
+	t.Helper()
+	h, err := New(Config{Settings: Settings{
+		Minute: 60, FunctionTimeout: 30, ConnectTimeout: 5, AttemptTimeout: 15, EndpointConcurrency: 10,
+		MaximumConcurrency: 200, AcknowledgedDays: 1, MaxLifeDays: 7, RetryBase: 5, RetryFactor: 4, MaxRetries: 9,
+		LongWait: 300, CompanionHeaders: "webhook", RecordAcknowledged: recordAll, ForwardTrace: forwardTrace,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func TestNew_tellsReceiversTheVersion(t *testing.T) {
+	before := config.Version
+	config.Version = "9.8.7"
+	t.Cleanup(func() { config.Version = before })
+	if got := made(t, false).Sender.UserAgent; got != "Herald/9.8.7" {
+		t.Errorf("deliveries come from %q", got)
 	}
 }
 

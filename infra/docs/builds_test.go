@@ -1,0 +1,56 @@
+package docs_test
+
+import (
+	"os/exec"
+	"path"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/edges/config"
+)
+
+// The linker takes an -X for a variable that does not exist without a word.
+func TestMake_setsTheVersionThatProgramsSay(t *testing.T) {
+	if config.Version != "dev" { // it does not compile without the variable that is set
+		t.Fatalf("a test has the version %s", config.Version)
+	}
+	set := "-X " + reflect.TypeFor[config.Function[struct{}]]().PkgPath() + ".Version="
+	for _, build := range []string{"$(GO_BUILD)", "$(DEPLOYED)", "$(HERALD_BUILD)"} {
+		if got, err := shown(t, build); err != nil || !strings.Contains(got, set) {
+			t.Errorf("%s lacks %q: %s, %v", build, set, got, err)
+		}
+	}
+	program := filepath.Join(t.TempDir(), "herald")
+	if out, err := recipe(t, "$(GO_BUILD) -o "+program+" ./infra/tool/herald", "VERSION=9.8.7"); err != nil {
+		t.Fatalf("building: %v: %s", err, out)
+	}
+	out, err := exec.CommandContext(t.Context(), program, "--version").Output()
+	if want := "herald version 9.8.7, "; err != nil || !strings.HasPrefix(string(out), want) {
+		t.Errorf("herald --version says %q, want %q first: %v", out, want, err)
+	}
+}
+
+func TestMake_runsTheTestsOfDynamoDBOnTheSecondEngine(t *testing.T) {
+	listed, err := shown(t, "$(SECOND_ENGINE)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for file, text := range texts(t) {
+		emulated := strings.HasSuffix(file, "_emulator_test.go") && strings.Contains(text, "testkit.Moto(t)")
+		if emulated && strings.Contains(text, "service/dynamodb\"") {
+			want = append(want, "./"+path.Dir(file))
+		}
+	}
+	slices.Sort(want)
+	got := strings.Fields(listed)
+	slices.Sort(got)
+	if diff := cmp.Diff(slices.Compact(want), got); diff != "" {
+		t.Errorf("packages of second-engine (-with such tests +listed):\n%s", diff)
+	}
+}
