@@ -230,9 +230,9 @@ dashboard: native .venv/installed ## draw the dashboard from the metrics of a lo
 cost: .venv/installed .tools/dynamodb-local/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md (JDK)
 	go test -count 1 -tags emulator -run TestCost ./infra/proofs/cost -write
 
-# The packages whose tests have DynamoDB on the emulator.
-SECOND_ENGINE := $(addprefix ./internal/,edges/dynamo operators/inspect operators/replay tenants/webhooks testkit) \
-	$(addprefix ./infra/,proofs/template tool/restore tool/verify)
+# The packages whose tests have items in DynamoDB on the emulator.
+SECOND_ENGINE := ./infra/tool/restore \
+	$(addprefix ./internal/,edges/dynamo operators/inspect operators/replay tenants/webhooks testkit)
 second-engine: .venv/installed .tools/dynamodb-local/installed ## run the tests of DynamoDB on AWS's own emulator, too (minutes; JDK)
 	HERALD_SECOND_ENGINE=1 go test -count 1 -timeout 15m -tags emulator $(SECOND_ENGINE)
 

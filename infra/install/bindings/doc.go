@@ -1,9 +1,10 @@
 // Package bindings writes source code for people who install Herald's template by Terraform or by AWS CDK: each
-// parameter of the packaged template as a typed variable or property, each output as a typed value.
+// parameter of the packaged template as a typed variable or property, each output as a typed value. For our own Go it
+// writes the names of the parameters, as constants.
 //
-// It promises that the code has everything that the template says about a parameter (name, type, default, description,
-// permitted values) and about an output. It refuses a template with a property that it would leave out. It writes no
-// files.
+// It promises that Terraform's and CDK's code has everything that the template says about a parameter (name, type,
+// default, description, permitted values) and about an output. It refuses a template with a property that it would
+// leave out. It writes no files.
 package bindings
 
 //go:generate go run ./generate -root ../../..
@@ -24,6 +25,7 @@ const (
 	variablesFile  = "infra/install/terraform/variables.tf"
 	outputsFile    = "infra/install/terraform/outputs.tf"
 	propertiesFile = "infra/install/cdk/template.ts"
+	constantsFile  = "infra/kit/parameters/parameters.go"
 )
 
 // Files are the generated files by their paths below the checkout.
@@ -36,7 +38,13 @@ func Files(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string][]byte{variablesFile: variables(t), outputsFile: outputs(t), propertiesFile: properties}, nil
+	constants, err := constants(t)
+	if err != nil {
+		return nil, err
+	}
+	return map[string][]byte{
+		variablesFile: variables(t), outputsFile: outputs(t), propertiesFile: properties, constantsFile: constants,
+	}, nil
 }
 
 func read(root string) (released, error) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
 // unversioned are properties of a function that are no part of a published version of it.
@@ -32,7 +34,7 @@ func configuration(root, globals, properties *yaml.Node) string {
 func inherited(root, properties, own *yaml.Node, found map[string]bool) {
 	for i := 0; i < len(properties.Content); i += 2 {
 		name, value := properties.Content[i].Value, properties.Content[i+1]
-		set := child(own, name)
+		set := cfn.Child(own, name)
 		switch {
 		case slices.Contains(unversioned, name):
 		case set == nil:
@@ -48,7 +50,7 @@ var placeholder = regexp.MustCompile(`\$\{(\w+)\}`)
 // parameters adds the parameters that a value refers to, also by its conditions.
 func parameters(root, value *yaml.Node, found map[string]bool) {
 	add := func(name string) {
-		if child(child(root, "Parameters"), name) != nil {
+		if cfn.Child(root, "Parameters", name) != nil {
 			found[name] = true
 		}
 	}
@@ -60,7 +62,7 @@ func parameters(root, value *yaml.Node, found map[string]bool) {
 			add(match[1])
 		}
 	case "!If":
-		if condition := child(child(root, "Conditions"), value.Content[0].Value); condition != nil {
+		if condition := cfn.Child(root, "Conditions", value.Content[0].Value); condition != nil {
 			parameters(root, condition, found)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
 // guard gives the alias and each version of a shifted function the policy of the function, since a policy belongs to
@@ -15,10 +17,10 @@ func guard(resources *yaml.Node) error {
 	written := resources.Content
 	for i := 0; i < len(written); i += 2 {
 		id, policy := written[i].Value, written[i+1]
-		if kind := child(policy, "Type"); kind == nil || kind.Value != "AWS::Lambda::ResourcePolicy" {
+		if kind := cfn.Child(policy, "Type"); kind == nil || kind.Value != "AWS::Lambda::ResourcePolicy" {
 			continue
 		}
-		arn := child(child(policy, "Properties"), "ResourceArn")
+		arn := cfn.Child(policy, "Properties", "ResourceArn")
 		if arn == nil {
 			return fmt.Errorf("%s is of no function", id)
 		}
@@ -46,20 +48,19 @@ func policyOf(policy *yaml.Node, name string) (*yaml.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
+	of, err := cfn.Parse(text)
+	if err != nil {
 		return nil, err
 	}
-	of := document.Content[0]
-	properties := child(of, "Properties")
-	statements := child(child(properties, "PolicyDocument"), "Statement")
+	properties := cfn.Child(of, "Properties")
+	statements := cfn.Child(properties, "PolicyDocument", "Statement")
 	if statements == nil {
 		return nil, errors.New("it has no statements")
 	}
 	arn := yaml.Node{Kind: yaml.ScalarNode, Tag: "!Ref", Value: name}
-	*child(properties, "ResourceArn") = arn
+	*cfn.Child(properties, "ResourceArn") = arn
 	for _, statement := range statements.Content {
-		if resource := child(statement, "Resource"); resource != nil {
+		if resource := cfn.Child(statement, "Resource"); resource != nil {
 			*resource = arn
 		}
 	}

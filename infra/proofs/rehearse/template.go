@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 	"slices"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
 // unmade are the types of resources that the engine cannot make: saved queries, and functions' policies, to which its
@@ -20,33 +21,30 @@ var unmade = []string{"AWS::Logs::QueryDefinition", "AWS::Lambda::ResourcePolicy
 // reduce rewrites a packaged template for the engine: it leaves out resources of the types that the engine cannot make,
 // and keeps the first metric of an alarm on several.
 func reduce(text []byte) ([]byte, error) {
-	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
-		return nil, fmt.Errorf("reading the template: %w", err)
+	root, err := cfn.Parse(text)
+	if err != nil {
+		return nil, err
 	}
-	if len(document.Content) == 0 {
-		return nil, errors.New("the template is empty")
-	}
-	resources := field(document.Content[0], "Resources")
+	resources := cfn.Child(root, "Resources")
 	if resources == nil {
 		return nil, errors.New("the template has no Resources")
 	}
 	var kept []*yaml.Node
 	for pair := range slices.Chunk(resources.Content, 2) {
-		switch kind := field(pair[1], "Type"); {
+		switch kind := cfn.Child(pair[1], "Type"); {
 		case kind == nil:
 			return nil, fmt.Errorf("%s has no type", pair[0].Value)
 		case slices.Contains(unmade, kind.Value):
 			continue
 		case kind.Value == "AWS::CloudWatch::Alarm":
-			if err := reduceAlarm(field(pair[1], "Properties")); err != nil {
+			if err := reduceAlarm(cfn.Child(pair[1], "Properties")); err != nil {
 				return nil, fmt.Errorf("%s: %w", pair[0].Value, err)
 			}
 		}
 		kept = append(kept, pair...)
 	}
 	resources.Content = kept
-	return encode(&document)
+	return cfn.Write(root)
 }
 
 // reduceAlarm puts the first metric of an alarm in the place of all.
@@ -68,43 +66,19 @@ func reduceAlarm(properties *yaml.Node) error {
 // firstMetric are the properties of an alarm on the first metric of a list.
 func firstMetric(metrics *yaml.Node) ([]*yaml.Node, error) {
 	for _, metric := range metrics.Content {
-		stat := field(metric, "MetricStat")
+		stat := cfn.Child(metric, "MetricStat")
 		if stat == nil {
 			continue
 		}
-		named := []*yaml.Node{{Kind: yaml.ScalarNode, Value: "Statistic"}, field(stat, "Stat")}
-		named = append(named, &yaml.Node{Kind: yaml.ScalarNode, Value: "Period"}, field(stat, "Period"))
-		named = append(named, field(stat, "Metric").Content...)
+		named := []*yaml.Node{{Kind: yaml.ScalarNode, Value: "Statistic"}, cfn.Child(stat, "Stat")}
+		named = append(named, &yaml.Node{Kind: yaml.ScalarNode, Value: "Period"}, cfn.Child(stat, "Period"))
+		named = append(named, cfn.Child(stat, "Metric").Content...)
 		if slices.Contains(named, nil) {
 			return nil, errors.New("its first metric lacks a statistic or a period")
 		}
 		return named, nil
 	}
 	return nil, errors.New("it has no metric")
-}
-
-// field is the value under a key of a mapping, or nil.
-func field(mapping *yaml.Node, key string) *yaml.Node {
-	if mapping == nil || mapping.Kind != yaml.MappingNode {
-		return nil
-	}
-	for pair := range slices.Chunk(mapping.Content, 2) {
-		if pair[0].Value == key {
-			return pair[1]
-		}
-	}
-	return nil
-}
-
-// encode writes a template in the same style as make package. A comparison then shows only the reduced parts.
-func encode(document *yaml.Node) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := yaml.NewEncoder(&b)
-	encoder.SetIndent(2)
-	if err := errors.Join(encoder.Encode(document), encoder.Close()); err != nil {
-		return nil, fmt.Errorf("writing the template: %w", err)
-	}
-	return b.Bytes(), nil
 }
 
 // difference are the changed lines of two files.

@@ -1,17 +1,17 @@
-// Package cfn reads CloudFormation templates for tests and tools.
+// Package cfn reads CloudFormation templates for tests and tools. Nothing else here reads one.
 //
-// It promises the values that encoding/json would read from the long form of intrinsic functions, except that all
-// scalars but booleans are text. It evaluates conditions only. It is for tests and is not part of the service.
+// There are three readings of a template. [Read] has its values: what encoding/json would read from the long form of
+// intrinsic functions, except that all scalars but booleans are text. [Parameters] and [Outputs] have what people see
+// of it, in its order. [Parse] and [Write] keep its form, for programs that write another template. Aliases and merges
+// are written out in each.
+//
+// It evaluates no intrinsic function. It is for tests and tools and is not part of the service.
 package cfn
 
 import (
 	"fmt"
 	"maps"
 	"os"
-	"slices"
-	"strings"
-
-	"gopkg.in/yaml.v3"
 )
 
 // Object is a mapping.
@@ -37,11 +37,11 @@ func Read(file string) (Template, error) {
 	if err != nil {
 		return Template{}, fmt.Errorf("reading the template: %w", err)
 	}
-	var node yaml.Node
-	if err := yaml.Unmarshal(text, &node); err != nil {
-		return Template{}, fmt.Errorf("reading the template: %w", err)
+	root, err := Parse(text)
+	if err != nil {
+		return Template{}, err
 	}
-	whole, _ := value(Plain(&node)).(Object)
+	whole, _ := value(root).(Object)
 	return Of(whole), nil
 }
 
@@ -85,86 +85,4 @@ func List(v any) []any {
 		return nil
 	}
 	return []any{v}
-}
-
-// Plain returns a copy of a node in which aliases and merges ("<<") are written out, as CloudFormation needs it.
-func Plain(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode {
-		return Plain(n.Alias)
-	}
-	plain := *n
-	plain.Anchor, plain.Content = "", make([]*yaml.Node, len(n.Content))
-	for i, item := range n.Content {
-		plain.Content[i] = Plain(item)
-	}
-	if n.Kind == yaml.MappingNode {
-		plain.Content = merged(plain.Content)
-	}
-	return &plain
-}
-
-// merged replaces merges in the keys and values of a mapping. Its own keys win, then those that are merged in first.
-func merged(content []*yaml.Node) (all []*yaml.Node) {
-	taken := map[string]bool{}
-	for pair := range slices.Chunk(content, 2) {
-		taken[pair[0].Value] = true
-	}
-	for pair := range slices.Chunk(content, 2) {
-		if pair[0].Tag != "!!merge" {
-			all = append(all, pair...)
-			continue
-		}
-		sources := pair[1:]
-		if pair[1].Kind == yaml.SequenceNode {
-			sources = pair[1].Content
-		}
-		for _, source := range sources {
-			for more := range slices.Chunk(source.Content, 2) {
-				if !taken[more[0].Value] {
-					taken[more[0].Value] = true
-					all = append(all, more...)
-				}
-			}
-		}
-	}
-	return all
-}
-
-// value reads a node.
-func value(n *yaml.Node) any {
-	switch n.Kind {
-	case yaml.DocumentNode:
-		return value(n.Content[0])
-	case yaml.MappingNode:
-		m := Object{}
-		for i := 0; i < len(n.Content); i += 2 {
-			m[n.Content[i].Value] = value(n.Content[i+1])
-		}
-		return long(n, m)
-	case yaml.SequenceNode:
-		s := make([]any, len(n.Content))
-		for i, item := range n.Content {
-			s[i] = value(item)
-		}
-		return long(n, s)
-	}
-	if n.Tag == "!!bool" {
-		return n.Value == "true"
-	}
-	return long(n, n.Value)
-}
-
-// long is the long form of an intrinsic function, or the plain value of another node.
-func long(n *yaml.Node, plain any) any {
-	name, short := strings.CutPrefix(n.Tag, "!")
-	switch {
-	case !short || strings.HasPrefix(name, "!"):
-		return plain
-	case name == "Ref" || name == "Condition":
-		return Object{name: plain}
-	case name == "GetAtt" && n.Kind == yaml.ScalarNode:
-		logical, attribute, _ := strings.Cut(n.Value, ".")
-		return Object{"Fn::GetAtt": []any{logical, attribute}}
-	}
-	return Object{"Fn::" + name: plain}
 }

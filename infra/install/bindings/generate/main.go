@@ -1,5 +1,5 @@
 // Package main writes the Terraform variables and the CDK properties for the parameters and outputs of the template,
-// below infra/install/terraform and infra/install/cdk.
+// below infra/install/terraform and infra/install/cdk, and the Go constants of the parameters' names.
 //
 // It promises files that depend on nothing but the template, the additions of make package and the next version. It
 // reads and writes below the checkout only.
