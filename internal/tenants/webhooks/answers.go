@@ -117,6 +117,7 @@ func (c *call) respond(answer []byte, refused *problem.Error) response {
 
 // busy is the detail where no service is at fault.
 const busy = "Too many of the tenant's endpoints are changed at once; nothing was done. " +
+
 	"Try again after the time in Retry-After."
 
 // problemOf is the only map from an error to the problem that its caller sees, nil for nil. An error without a code is
@@ -140,4 +141,12 @@ func problemOf(err error) *problem.Error {
 		return &problem.Error{Code: problem.CodeUnavailable, Detail: busy, Cause: err}
 	}
 	return problem.Because(problem.CodeUnavailable, err)
+}
+
+// response is an answer to API Gateway.
+type response struct {
+	StatusCode      int               `json:"statusCode"`
+	Headers         map[string]string `json:"headers"` // by their usual spelling
+	Body            string            `json:"body"`
+	IsBase64Encoded bool              `json:"isBase64Encoded"`
 }

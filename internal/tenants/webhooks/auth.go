@@ -66,3 +66,23 @@ func bearer(header string) string {
 	}
 	return strings.Trim(token, " ")
 }
+
+// admit finds out whether the request may have its route.
+func (h *Handler) admit(ctx context.Context, c *call, unrouted error) error {
+	if unrouted == nil && c.route.open {
+		return nil
+	}
+	if err := h.authenticate(ctx, c); err != nil {
+		return err
+	}
+	if unrouted != nil {
+		return unrouted
+	}
+	if !c.key.Allows(c.route.scope) {
+		return &problem.Error{
+			Code:   problem.CodeInsufficientScope,
+			Detail: "This operation needs the scope " + string(c.route.scope) + ", which the API key lacks.",
+		}
+	}
+	return nil
+}

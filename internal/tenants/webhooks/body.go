@@ -3,7 +3,9 @@ package webhooks
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"mime"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -124,4 +126,25 @@ func (r *reader) problem() error {
 		return nil
 	}
 	return &problem.Error{Code: code, Fields: fields[:min(len(fields), maxFields)]}
+}
+
+// shortened keeps a caller's invention from filling the answer.
+func shortened(name string) string {
+	const most = 64
+	if len(name) > most {
+		return strings.ToValidUTF8(name[:most], "") + "…"
+	}
+	return strings.ToValidUTF8(name, "\uFFFD")
+}
+
+// wholeNumber reads an integer within bounds. JSON has one kind of numbers: 1.0 and 1e0 are integers, too.
+func wholeNumber(v jsontext.Value, low, high int) (n int, ok bool) {
+	var number float64
+	if v.Kind() != '0' || json.Unmarshal(v, &number) != nil {
+		return 0, false
+	}
+	if number != math.Trunc(number) || number < float64(low) || number > float64(high) {
+		return 0, false
+	}
+	return int(number), true
 }

@@ -3,11 +3,9 @@ package webhooks
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
-	"github.com/herald-webhooks/herald/internal/rules/problem"
 )
 
 // A tenant's URLs are checked and counted one change after the other. A change that meets others waits for up to
@@ -18,10 +16,6 @@ const (
 	longestWait = 1600 * time.Millisecond
 	lastTry     = time.Second
 )
-
-// freeTries is how often a request may write for the units that it has cost. A write may read all of the tenant's live
-// endpoints before.
-const freeTries = 4
 
 // store writes a change, and tries again while changes of the tenant's other endpoints are in its way.
 func (h *Handler) store(ctx context.Context, c *call, write func() error) error {
@@ -34,24 +28,6 @@ func (h *Handler) store(ctx context.Context, c *call, write func() error) error 
 			return err
 		}
 	}
-}
-
-// pay counts the request's tries to write, and charges those beyond the free ones to its key, so that no crowd makes
-// requests dearer than their units.
-func (h *Handler) pay(ctx context.Context, c *call) error {
-	c.tries++
-	if c.operator != "" || c.tries == 1 || c.tries%freeTries != 1 {
-		return nil
-	}
-	key, spent, err := h.Keys.Spend(ctx, c.key, changeUnits, h.Budget, h.Now())
-	switch {
-	case err != nil:
-		return fmt.Errorf("counting a try: %w", err)
-	case !spent:
-		return problem.New(problem.CodeTooManyRequests)
-	}
-	c.key = key
-	return nil
 }
 
 // wait waits before the next try, with jitter. It is false where the request has no time for another one. A whole wait

@@ -3,21 +3,16 @@ package webhooks
 import (
 	"context"
 	"encoding/base64"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/herald-webhooks/herald/internal/edges/parallel"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/rules/problem"
 )
-
-// response is an answer to API Gateway.
-type response struct {
-	StatusCode      int               `json:"statusCode"`
-	Headers         map[string]string `json:"headers"` // by their usual spelling
-	Body            string            `json:"body"`
-	IsBase64Encoded bool              `json:"isBase64Encoded"`
-}
 
 // Invoke implements lambda.Handler: API Gateway invokes it for tenants, IAM principals invoke it as operators. An
 // invocation by API Gateway has a context that no HTTP client writes, and is never an operator's request.
@@ -52,4 +47,53 @@ func received(ctx context.Context, payload []byte) *call {
 		malformed.in.RequestContext.RequestID = own.AwsRequestID
 	}
 	return malformed
+}
+
+// serve answers one request.
+func (h *Handler) serve(ctx context.Context, c *call) response {
+	started := h.Now()
+	c.now = started.UTC().Truncate(time.Millisecond)
+	bounded, stop := parallel.Deadline(ctx, reserve)
+	defer stop()
+	bounded, cancel := context.WithTimeout(bounded, patience)
+	defer cancel()
+	var answer []byte
+	refused := problemOf(parallel.Guard(func() (err error) {
+		answer, err = h.answer(bounded, c)
+		return err
+	}))
+	res := c.respond(answer, refused)
+	h.report(ctx, c, res.StatusCode, h.Now().Sub(started), refused)
+	return res
+}
+
+// answer takes a request through the checks that all share, in the order the documentation
+// gives: key, path, method, scope, query, body.
+func (h *Handler) answer(ctx context.Context, c *call) ([]byte, error) {
+	if c.malformed {
+		return nil, problem.New(problem.CodeMalformedRequest)
+	}
+	unrouted := c.find() // a request's cost depends on its route and query
+	var badQuery error
+	if unrouted == nil {
+		badQuery = c.readQuery()
+	}
+	if err := h.admit(ctx, c, unrouted); err != nil {
+		return nil, err
+	}
+	if badQuery != nil {
+		return nil, badQuery
+	}
+	if err := c.checkBody(); err != nil {
+		return nil, err
+	}
+	answer, err := c.route.do(h, ctx, c)
+	if err != nil || answer == nil {
+		return nil, err
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return nil, problem.Because(problem.CodeInternal, err)
+	}
+	return text, nil
 }

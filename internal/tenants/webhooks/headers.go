@@ -2,13 +2,11 @@ package webhooks
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/herald-webhooks/herald/internal/edges/keyring"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
@@ -69,37 +67,6 @@ func checkHeader(h endpoint.Header, before []endpoint.Header, pointer string, r 
 	if err := h.CheckValue(); err != nil {
 		r.refuse(pointer, err.Error())
 	}
-}
-
-// setHeaders seals headers as the endpoint's, for the origin of its URL. Without a list, the endpoint keeps its own. A
-// new version each time keeps sealed headers from being put back in place of later ones.
-func (h *Handler) setHeaders(ctx context.Context, e *endpoint.Endpoint, list *[]endpoint.Header) error {
-	if list == nil {
-		return nil
-	}
-	headers := *list
-	if len(headers) == 0 {
-		removeHeaders(e)
-		return nil
-	}
-	e.HeadersVersion++
-	sealed, err := h.Secrets.Seal(ctx, keyring.HeadersOf(*e), endpoint.EncodeHeaders(headers))
-	if err != nil {
-		return err
-	}
-	e.HeaderNames, e.SealedHeaders = make([]string, len(headers)), sealed
-	for n, header := range headers {
-		e.HeaderNames[n] = header.Name
-	}
-	return nil
-}
-
-// removeHeaders leaves an endpoint without headers. The version goes up, so that the audit log shows that they changed.
-func removeHeaders(e *endpoint.Endpoint) {
-	if e.SealedHeaders != nil || e.HeaderNames != nil {
-		e.HeadersVersion++
-	}
-	e.HeaderNames, e.SealedHeaders = nil, nil
 }
 
 // sameOrigin reports whether requests to two URLs go to one host and port. It is false for a URL without an origin.

@@ -4,22 +4,19 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
 const (
-	maxEvents       = 50
-	maxDescription  = 256 // characters
-	maxOverlapHours = 24
+	maxEvents      = 50
+	maxDescription = 256 // characters
 )
 
 // newInput are the members that create takes, before any check.
@@ -191,31 +188,20 @@ func readEvents(v jsontext.Value, r *reader) (list []string) {
 	return list
 }
 
-// rotation are the members that rotate-secret takes, before any check.
-type rotation struct {
-	PreviousSecretHours jsontext.Value `json:"previous_secret_hours"`
-}
-
-// readOverlap returns for how long the secret that is replaced goes on signing. Without a body it is not at all.
-func (h *Handler) readOverlap(body []byte) (time.Duration, error) {
-	var in rotation
-	if body == nil {
-		return 0, nil
+// readRateLimit returns an endpoint's limit, in deliveries a second; 0 for null, which is none.
+func readRateLimit(v jsontext.Value, r *reader) int {
+	const pointer = "/rate_limit"
+	bounds := fmt.Sprintf("must be an integer from %d to %d, or null", endpoint.MinRate, endpoint.MaxRate)
+	if v.Kind() == 'n' {
+		return 0
 	}
-	if err := decode(body, &in); err != nil {
-		return 0, err
+	if v.Kind() != '0' {
+		r.mistyped(pointer, bounds)
+		return 0
 	}
-	const pointer = "/previous_secret_hours"
-	var r reader
-	if in.PreviousSecretHours == nil {
-		return 0, nil
+	rate, ok := wholeNumber(v, endpoint.MinRate, endpoint.MaxRate)
+	if !ok {
+		r.refuse(pointer, bounds)
 	}
-	hours, ok := wholeNumber(in.PreviousSecretHours, 0, maxOverlapHours)
-	switch {
-	case !ok:
-		r.refuse(pointer, fmt.Sprintf("must be an integer from 0 to %d", maxOverlapHours))
-	case hours > 0 && h.Companions == delivery.CompanionsNone:
-		r.refuse(pointer, "must be 0 here: only webhook-signature can hold two signatures, and it is not sent")
-	}
-	return time.Duration(hours) * time.Hour, r.problem()
+	return rate
 }

@@ -11,18 +11,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/signature"
 )
 
-// Published finds the public keys of a live endpoint by its id alone, a little behind (dynamo.Endpoints).
-type Published interface {
-	Published(ctx context.Context, endpointID string) (e endpoint.Endpoint, found bool, err error)
-}
-
-// published is an endpoint as it was read last, with its public keys and their times alone.
-type published struct {
-	endpoint endpoint.Endpoint
-	found    bool
-	at       time.Time
-}
-
 // A process reads keys once a minute, and asks a little sooner for an endpoint that was not there: it may be new.
 // While they cannot be read, it goes on with those of the last hour, for which receivers keep them, too. A read that
 // hangs ends soon, so that a flood of requests keeps few processes busy.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -15,15 +14,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 	"github.com/herald-webhooks/herald/internal/rules/problem"
 )
-
-// The page sizes of a list.
-const (
-	defaultLimit = 50
-	maxLimit     = 100
-)
-
-// notDeleted is the filter of a list that names no status.
-const notDeleted = "not_deleted"
 
 // list answers a page of the tenant's endpoints, newest first. It reads all of a kind, of which there are few, and cuts
 // the page out. The cursor is the last id shown: endpoints that come or go between two pages shift none of them.
@@ -80,29 +70,6 @@ func (h *Handler) newestFirst(ctx context.Context, tenantID, filter string) ([]e
 	}
 	slices.SortFunc(limited, func(a, b endpoint.Endpoint) int { return cmp.Compare(b.ID, a.ID) }) // by time of creation
 	return limited, nil
-}
-
-// listQuery reads limit and status.
-func (c *call) listQuery() (limit int, filter string, err error) {
-	limit, filter = defaultLimit, notDeleted
-	bad := &problem.Error{Code: problem.CodeInvalidQuery}
-	if text, given := c.query["limit"]; given {
-		limit, _ = strconv.Atoi(text)
-		if limit < 1 || limit > maxLimit || strconv.Itoa(limit) != text { // 01 or +1
-			detail := "must be a whole number from 1 to " + strconv.Itoa(maxLimit)
-			bad.Fields = append(bad.Fields, problem.Field{Parameter: "limit", Detail: detail})
-		}
-	}
-	if text, given := c.query["status"]; given {
-		filter = text
-		if !slices.Contains([]endpoint.Status{endpoint.Active, endpoint.Disabled, endpoint.Deleted}, endpoint.Status(text)) {
-			bad.Fields = append(bad.Fields, problem.Field{Parameter: "status", Detail: "must be active, disabled or deleted"})
-		}
-	}
-	if len(bad.Fields) > 0 {
-		return 0, "", bad
-	}
-	return limit, filter, nil
 }
 
 // selects reports whether a list with this filter shows a status.

@@ -1,40 +1,12 @@
 package webhooks
 
 import (
-	"context"
-	"maps"
-	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
 	"github.com/herald-webhooks/herald/internal/rules/problem"
 )
-
-// body says which body a route takes.
-type body int
-
-// The bodies.
-const (
-	noBody       body = iota // none, {} or null, of any content type: clients send each of them
-	jsonBody                 // a JSON object
-	optionalBody             // a JSON object, or one of the bodies above
-)
-
-// route is one operation: its callers, its cost, its input, and the method that does it.
-type route struct {
-	method, path string
-	scope        apikey.Scope
-	units        int           // of the key's budget; for a list, see units
-	body         body          // which one it takes
-	query        []string      // the parameters it takes
-	status       int           // of the answer; zero is 200
-	open         bool          // to everybody, without a key
-	maxAge       time.Duration // for which the answer may be cached; zero: it may not
-	do           func(*Handler, context.Context, *call) (answer any, err error)
-}
 
 // base is the path of the collection (infra/docs/spec.md, "Endpoints").
 const base = "/v1/webhooks"
@@ -75,43 +47,6 @@ var routes = []route{
 		method: "GET", path: base + "/{id}/jwks.json", open: true, maxAge: time.Hour,
 		do: (*Handler).keySet,
 	},
-}
-
-// A change writes several items twice, and may read all live or deleted endpoints; a test reads three items, writes two
-// and sends a message, and makes deliver work; a list reads either and may answer
-// with half a megabyte, the catalogue with four fifths of one. TestWhatOneKeyCanBurn has their costs.
-const (
-	changeUnits    = 5
-	catalogueUnits = 4
-	listUnits      = 2
-	pageUnits      = 25 // endpoints of a page that cost another unit
-)
-
-// units are the request's cost to its key's budget. A request that will be refused costs one at least.
-func (c *call) units() int {
-	if c.route == nil {
-		return 1
-	}
-	if c.route.units != listUnits {
-		return c.route.units
-	}
-	limit, _, err := c.listQuery()
-	if err != nil {
-		limit = defaultLimit
-	}
-	return listUnits + (limit+pageUnits-1)/pageUnits
-}
-
-// caching is the header Cache-Control of an answer. An answer to a key is for its caller alone.
-func (r *route) caching() string {
-	seconds := strconv.Itoa(int(r.maxAge / time.Second))
-	switch {
-	case r.maxAge == 0:
-		return "no-store"
-	case r.open:
-		return "max-age=" + seconds
-	}
-	return "private, max-age=" + seconds
 }
 
 // Routes returns the routes as API Gateway writes their keys, "GET /v1/webhooks/{id}": for tests that
@@ -159,37 +94,4 @@ func pattern(path string) (pattern, id string) {
 		return base + "/{id}/" + action, id
 	}
 	return base + "/{id}", id
-}
-
-// readQuery accepts each of the route's parameters once and no other.
-func (c *call) readQuery() error {
-	values, err := url.ParseQuery(c.in.RawQueryString)
-	if err != nil {
-		return &problem.Error{Code: problem.CodeInvalidQuery, Detail: "The query string is not well-formed."}
-	}
-	c.query = make(map[string]string, len(values))
-	refusal := &problem.Error{Code: problem.CodeInvalidQuery}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		switch {
-		case !slices.Contains(c.route.query, name):
-			refusal.Fields = append(refusal.Fields, problem.Field{Parameter: shortened(name), Detail: "does not exist here"})
-		case len(values[name]) > 1:
-			refusal.Fields = append(refusal.Fields, problem.Field{Parameter: name, Detail: "must be given once"})
-		}
-		c.query[name] = values[name][0]
-	}
-	if len(refusal.Fields) > 0 {
-		refusal.Fields = refusal.Fields[:min(len(refusal.Fields), maxFields)]
-		return refusal
-	}
-	return nil
-}
-
-// shortened keeps a caller's invention from filling the answer.
-func shortened(name string) string {
-	const most = 64
-	if len(name) > most {
-		return strings.ToValidUTF8(name[:most], "") + "…"
-	}
-	return strings.ToValidUTF8(name, "\uFFFD")
 }

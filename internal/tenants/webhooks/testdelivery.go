@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -15,24 +14,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 	"github.com/herald-webhooks/herald/internal/rules/problem"
 )
-
-// Tests has everything that a test of an endpoint needs in addition. All fields are required.
-type Tests struct {
-	// Circuits reads the state of a circuit, and nothing else of it (dynamo.Circuits).
-	Circuits interface {
-		State(ctx context.Context, endpointID string) (circuit.State, error)
-	}
-	// Counts counts tests where a restart forgets none (dynamo.TestCounts).
-	Counts interface {
-		CountTest(ctx context.Context, key dynamo.EndpointKey, most int, now time.Time) (counted bool, err error)
-	}
-	// Deliveries is DeliveryQueue (queue.Sender).
-	Deliveries interface {
-		Send(ctx context.Context, messages []queue.Outgoing) []error
-	}
-	// NewID makes unique ids.
-	NewID func() string
-}
 
 // testsPerMinute bounds the tests of an endpoint. Its owner may point it at a host of somebody else.
 const testsPerMinute = 5

@@ -15,18 +15,15 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
-	"github.com/go-json-experiment/json"
-
 	"github.com/herald-webhooks/herald/internal/edges/audit"
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/keyring"
-	"github.com/herald-webhooks/herald/internal/edges/parallel"
+	"github.com/herald-webhooks/herald/internal/edges/queue"
 	"github.com/herald-webhooks/herald/internal/edges/recent"
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
+	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
-	"github.com/herald-webhooks/herald/internal/rules/problem"
 )
 
 // Endpoints stores endpoints. Its errors are dynamo.ErrConflict, dynamo.ErrLimit, dynamo.ErrBusy, a check's or the
@@ -89,91 +86,32 @@ const (
 	reserve  = time.Second
 )
 
-// call is one request on its way through.
-type call struct {
-	in         events.APIGatewayV2HTTPRequest
-	body       []byte    // its exact bytes
-	malformed  bool      // the invocation was no HTTP request
-	now        time.Time // UTC, whole milliseconds as they are stored
-	route      *route
-	key        apikey.Key // zero until it is authenticated
-	keyID      string     // of a key that exists, whether the request has its secret or not
-	operator   string     // who imports, in place of a key
-	endpointID string
-	deliveryID string // of a test
-	query      map[string]string
-	tries      int // to write the change
-	status     int // of the answer, where the route has no single one
+// Published finds the public keys of a live endpoint by its id alone, a little behind (dynamo.Endpoints).
+type Published interface {
+	Published(ctx context.Context, endpointID string) (e endpoint.Endpoint, found bool, err error)
 }
 
-// id is the request id that API Gateway gave, which its access log has too.
-func (c *call) id() string { return c.in.RequestContext.RequestID }
-
-// serve answers one request.
-func (h *Handler) serve(ctx context.Context, c *call) response {
-	started := h.Now()
-	c.now = started.UTC().Truncate(time.Millisecond)
-	bounded, stop := parallel.Deadline(ctx, reserve)
-	defer stop()
-	bounded, cancel := context.WithTimeout(bounded, patience)
-	defer cancel()
-	var answer []byte
-	refused := problemOf(parallel.Guard(func() (err error) {
-		answer, err = h.answer(bounded, c)
-		return err
-	}))
-	res := c.respond(answer, refused)
-	h.report(ctx, c, res.StatusCode, h.Now().Sub(started), refused)
-	return res
+// published is an endpoint as it was read last, with its public keys and their times alone.
+type published struct {
+	endpoint endpoint.Endpoint
+	found    bool
+	at       time.Time
 }
 
-// answer takes a request through the checks that all share, in the order the documentation
-// gives: key, path, method, scope, query, body.
-func (h *Handler) answer(ctx context.Context, c *call) ([]byte, error) {
-	if c.malformed {
-		return nil, problem.New(problem.CodeMalformedRequest)
+// Tests has everything that a test of an endpoint needs in addition. All fields are required.
+type Tests struct {
+	// Circuits reads the state of a circuit, and nothing else of it (dynamo.Circuits).
+	Circuits interface {
+		State(ctx context.Context, endpointID string) (circuit.State, error)
 	}
-	unrouted := c.find() // a request's cost depends on its route and query
-	var badQuery error
-	if unrouted == nil {
-		badQuery = c.readQuery()
+	// Counts counts tests where a restart forgets none (dynamo.TestCounts).
+	Counts interface {
+		CountTest(ctx context.Context, key dynamo.EndpointKey, most int, now time.Time) (counted bool, err error)
 	}
-	if err := h.admit(ctx, c, unrouted); err != nil {
-		return nil, err
+	// Deliveries is DeliveryQueue (queue.Sender).
+	Deliveries interface {
+		Send(ctx context.Context, messages []queue.Outgoing) []error
 	}
-	if badQuery != nil {
-		return nil, badQuery
-	}
-	if err := c.checkBody(); err != nil {
-		return nil, err
-	}
-	answer, err := c.route.do(h, ctx, c)
-	if err != nil || answer == nil {
-		return nil, err
-	}
-	text, err := json.Marshal(answer)
-	if err != nil {
-		return nil, problem.Because(problem.CodeInternal, err)
-	}
-	return text, nil
-}
-
-// admit finds out whether the request may have its route.
-func (h *Handler) admit(ctx context.Context, c *call, unrouted error) error {
-	if unrouted == nil && c.route.open {
-		return nil
-	}
-	if err := h.authenticate(ctx, c); err != nil {
-		return err
-	}
-	if unrouted != nil {
-		return unrouted
-	}
-	if !c.key.Allows(c.route.scope) {
-		return &problem.Error{
-			Code:   problem.CodeInsufficientScope,
-			Detail: "This operation needs the scope " + string(c.route.scope) + ", which the API key lacks.",
-		}
-	}
-	return nil
+	// NewID makes unique ids.
+	NewID func() string
 }

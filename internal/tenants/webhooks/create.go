@@ -1,0 +1,86 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/rules/problem"
+	"github.com/herald-webhooks/herald/internal/rules/signature"
+)
+
+// create makes an endpoint. Its answer is the only one with the signing secret, until the secret is rotated.
+func (h *Handler) create(ctx context.Context, c *call) (any, error) {
+	f, err := h.readNew(c.body)
+	if err != nil {
+		return nil, err
+	}
+	return h.createFrom(ctx, c, f)
+}
+
+// createFrom creates an endpoint and shows its secret.
+func (h *Handler) createFrom(ctx context.Context, c *call, f fields) (any, error) {
+	secret := signature.NewSecret()
+	e := endpoint.Endpoint{TenantID: c.key.TenantID, Status: endpoint.Active}
+	f.apply(&e)
+	if err := h.add(ctx, c, &e, f.headers, secret); err != nil {
+		return nil, err
+	}
+	shown := h.viewOf(e, c.now)
+	shown.SigningSecret = secret
+	return shown, nil
+}
+
+// add gives a new endpoint of a tenant its id, secret and headers, and audits and stores it. The audit line comes
+// before the endpoint. Where the endpoint is not stored after all, the line stays: it has the request, and the log of
+// the function has the result.
+func (h *Handler) add(
+	ctx context.Context, c *call, e *endpoint.Endpoint, headers *[]endpoint.Header, secret string,
+) error {
+	e.ID, e.CreatedAt = endpoint.NewID(c.now), c.now
+	c.endpointID = e.ID
+	if err := h.setSecret(ctx, e, secret); err != nil {
+		return err
+	}
+	if err := h.setHeaders(ctx, e, headers); err != nil {
+		return err
+	}
+	stamp(e, c.now)
+	allow := h.allowURL(*e)
+	if err := h.Audit.Write(ctx, c.line("create", nil, e)); err != nil {
+		return err
+	}
+	return h.store(ctx, c, func() error { return h.Endpoints.Create(ctx, *e, allow) })
+}
+
+// stamp marks a new state of an endpoint, so that the store can tell it from every other.
+func stamp(e *endpoint.Endpoint, now time.Time) {
+	e.Revision = rand.Text()
+	if now.After(e.UpdatedAt) { // clocks of two processes may differ
+		e.UpdatedAt = now
+	}
+}
+
+// allowURL bounds a host's deliveries of one event of a tenant, since its owner may never have agreed.
+func (h *Handler) allowURL(e endpoint.Endpoint) dynamo.Check {
+	return func(live []endpoint.Endpoint) error {
+		atHost := 0
+		for _, other := range live {
+			switch {
+			case other.ID == e.ID:
+			case other.URL == e.URL:
+				return problem.At(problem.CodeDuplicateURL, "/url", "is the URL of "+other.ID)
+			case other.Host() == e.Host():
+				atHost++
+			}
+		}
+		if atHost >= h.PerHost && atHost < endpoint.MaxLive { // with MaxLive of them, no other host is allowed either
+			detail := fmt.Sprintf("names a host at which the tenant has %d endpoints that are not deleted", atHost)
+			return problem.At(problem.CodeHostLimit, "/url", detail)
+		}
+		return nil
+	}
+}
