@@ -3,6 +3,7 @@ package movein
 import (
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -28,13 +29,11 @@ type line struct {
 type settler struct {
 	Rules
 
-	first  map[string]int // the object that has a URL of a tenant
-	live   map[string]int // endpoints of a tenant
-	atHost map[string]int // endpoints of a tenant at a host
+	live map[string][]endpoint.Endpoint // of a tenant; the id is the number of the object
 }
 
 func newSettler(rules Rules) *settler {
-	return &settler{Rules: rules, first: map[string]int{}, live: map[string]int{}, atHost: map[string]int{}}
+	return &settler{Rules: rules, live: map[string][]endpoint.Endpoint{}}
 }
 
 // line is an endpoint as a line, nil where it cannot be converted.
@@ -151,17 +150,17 @@ func (s *settler) bound(r *record, p *peer, stored string) {
 	if r.out {
 		return
 	}
-	of, host := p.tenant+" "+stored, p.tenant+" "+endpoint.Endpoint{URL: stored}.Host()
+	e := endpoint.Endpoint{ID: strconv.Itoa(r.number), URL: stored}
+	live := s.live[p.tenant]
+	clash := e.Clashes(live, s.PerHost)
 	switch {
-	case s.first[of] > 0:
-		r.refuse("url", fmt.Sprintf("the tenant has it in object %d, too", s.first[of]))
-	case s.live[p.tenant] == endpoint.MaxLive:
+	case clash.With != "":
+		r.refuse("url", "the tenant has it in object "+clash.With+", too")
+	case len(live) == endpoint.MaxLive:
 		r.refuse("tenant_id", fmt.Sprintf("has more than %d endpoints", endpoint.MaxLive))
-	case s.atHost[host] == s.PerHost:
+	case clash.HostFull:
 		r.refuse("url", fmt.Sprintf("the tenant has more than %d endpoints at the host: see --per-host", s.PerHost))
 	default:
-		s.first[of] = r.number
-		s.live[p.tenant]++
-		s.atHost[host]++
+		s.live[p.tenant] = append(live, e)
 	}
 }

@@ -64,21 +64,15 @@ func stamp(e *endpoint.Endpoint, now time.Time) {
 	}
 }
 
-// allowURL bounds a host's deliveries of one event of a tenant, since its owner may never have agreed.
+// allowURL refuses a URL that clashes with those of the tenant's live endpoints.
 func (h *Handler) allowURL(e endpoint.Endpoint) dynamo.Check {
 	return func(live []endpoint.Endpoint) error {
-		atHost := 0
-		for _, other := range live {
-			switch {
-			case other.ID == e.ID:
-			case other.URL == e.URL:
-				return problem.At(problem.CodeDuplicateURL, "/url", "is the URL of "+other.ID)
-			case other.Host() == e.Host():
-				atHost++
-			}
-		}
-		if atHost >= h.PerHost && atHost < endpoint.MaxLive { // with MaxLive of them, no other host is allowed either
-			detail := fmt.Sprintf("names a host at which the tenant has %d endpoints that are not deleted", atHost)
+		clash := e.Clashes(live, h.PerHost)
+		switch {
+		case clash.With != "":
+			return problem.At(problem.CodeDuplicateURL, "/url", "is the URL of "+clash.With)
+		case clash.HostFull:
+			detail := fmt.Sprintf("names a host at which the tenant has %d endpoints that are not deleted", clash.AtHost)
 			return problem.At(problem.CodeHostLimit, "/url", detail)
 		}
 		return nil
