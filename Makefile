@@ -18,7 +18,9 @@ MAX_BINARY := 12000000 # 12 MB each: cold starts read it all
 FUNCTIONS := $(notdir $(patsubst %/main.go,%,$(wildcard functions/*/main.go)))
 
 # A catalogue of event types of your own (infra/examples/catalogue.yaml); sam build hands it on by the environment.
+# OLDER is an earlier one: the build then says which types are new, and who begins to get them.
 CATALOGUE ?=
+OLDER ?=
 export CATALOGUE
 OVERLAY := $(if $(CATALOGUE),.local/catalogue/overlay.json)
 COMPILE := go build $(addprefix -overlay ,$(OVERLAY))
@@ -257,7 +259,7 @@ build-%Function: $(OVERLAY)
 	@$(DEPLOYED) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo $* | tr A-Z a-z)
 
 .local/catalogue/overlay.json: FORCE
-	@go run ./infra/install/catalogue -own "$(CATALOGUE)" -out $(@D)
+	@go run ./infra/install/catalogue -own "$(CATALOGUE)" -older "$(OLDER)" -out $(@D)
 
 FORCE:
 

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +21,7 @@ import (
 const root = "../../.."
 
 func TestWhatIsCommittedIsGenerated(t *testing.T) {
-	files, err := wanted(root, "", "")
+	files, _, err := wanted(root, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +37,7 @@ func TestWhatIsCommittedIsGenerated(t *testing.T) {
 }
 
 func TestBoth_replacesReferences(t *testing.T) {
-	_, got, err := both(root, filepath.Join(root, "infra", "examples", "catalogue.yaml"))
+	all, err := both(root, filepath.Join(root, "infra", "examples", "catalogue.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +58,11 @@ func TestBoth_replacesReferences(t *testing.T) {
 			Example: `{"invoiceId":"inv_01JCRX4H7C2K","amount":{"value":"12.90","currency":"EUR"}}`,
 		},
 	}
-	if diff := gocmp.Diff(want, got, cmpopts.IgnoreUnexported(entry{})); diff != "" {
+	if diff := gocmp.Diff(want, all.own, cmpopts.IgnoreUnexported(entry{})); diff != "" {
 		t.Errorf("types (-want +got):\n%s", diff)
+	}
+	if len(all.herald) != 26 || len(all.notes) > 0 {
+		t.Errorf("%d types of the specification, notes %q", len(all.herald), all.notes)
 	}
 }
 
@@ -80,11 +82,11 @@ func readText(t *testing.T, text string) (types []entry, faults string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, types, err := both(root, path)
+	all, err := both(root, path)
 	if err != nil {
 		faults = strings.ReplaceAll(err.Error(), path, "own.yaml")
 	}
-	return types, faults
+	return all.own, faults
 }
 
 // own is a catalogue of one type. An empty name is a.b, and another empty field becomes the plainest text that is
@@ -127,15 +129,20 @@ func TestBoth_namesTheLine(t *testing.T) {
 		own  own
 		want string // after the file's name; "": nothing is wrong
 	}{
-		"nothing wrong":               {own{}, ""},
-		"a long name":                 {own{name: long}, "5: a name may have 64 characters, and this one has 200"},
-		"a name without action":       {own{name: "a"}, `5: "a"` + shape},
-		"a name with a space":         {own{name: "a.b c"}, `5: "a.b c"` + shape},
-		"a name of the specification": {own{name: "user.created"}, "5: user.created: names below user. are Herald's own"},
-		"a reserved prefix, in another case": {
-			own{name: "Connection.made"}, "5: Connection.made: names below Connection. are Herald's own",
+		"nothing wrong":                              {own{}, ""},
+		"a long name":                                {own{name: long}, "5: a name may have 64 characters, and this one has 200"},
+		"a name without action":                      {own{name: "a"}, `5: "a"` + shape},
+		"a name with a space":                        {own{name: "a.b c"}, `5: "a.b c"` + shape},
+		"a name of the specification":                {own{name: "user.created"}, ""},
+		"a new action of the specification's object": {own{name: "user.signed_in"}, ""},
+		"an object of the specification, in another case": {
+			own{name: "Connection.made"}, "5: Connection.made: Connection differs from connection in case only, " +
+				"and no wildcard of connection would select it: write connection.made",
 		},
-		"the test delivery": {own{name: "herald.test"}, "5: herald.test: names below herald. are Herald's own"},
+		"a name of the specification, in another case": {
+			own{name: "user.Created"}, "5: user.Created differs from user.created in case only",
+		},
+		"the test delivery": {own{name: "herald.test"}, "5: herald.test: names below herald. are for Herald's test deliveries"},
 		"a name twice":      {own{more: "  a.b: {}\n"}, `15: mapping key "a.b" already defined at line 5`},
 		"a loop of references": {
 			own{data: "{ $ref: '#/components/schemas/A' }", more: loop},
@@ -210,10 +217,11 @@ func TestBoth_namesTheLineOfWhatIsNoCatalogue(t *testing.T) {
 	const example = "example:\n              data: {}"
 	plain := own{}.text()
 	for name, row := range map[string]struct{ text, want string }{
-		"no schema of the data": {strings.Replace(plain, "data: { type", "date: { type", 1), "12: a.b has no data here"},
+		"no schema of the data": {strings.Replace(plain, "data: { type", "date: { type", 1), "12: a.b has no data here: write data: and, below it, the schema"},
 		"no schema of the data, and a faulty example": {
 			strings.Replace(own{example: "{ n: 0x1F }"}.text(), "data: { type", "date: { type", 1),
-			"12: a.b has no data here\nown.yaml:14: 0x1F: write it as JSON does",
+			"12: a.b has no data here: write data: and, below it, the schema of the event's data, or in an example the data " +
+				"itself\nown.yaml:14: 0x1F: write it as JSON does",
 		},
 		"no example": {strings.Replace(plain, "example:", "sample:", 1), "11: a.b has no examples here"},
 		"no example, and a faulty schema": {
@@ -254,7 +262,7 @@ func wantFault(t *testing.T, text, want string) {
 func TestBoth_namesAllLinesAtOnce(t *testing.T) {
 	unsummed := func(o own) string { return strings.Replace(o.text(), "Something happened", "''", 1) }
 	for text, want := range map[string]int{
-		own{name: "user.moved", more: "  x: {}\n  y: {}\n"}.text():                      3,
+		own{name: "herald.moved", more: "  x: {}\n  y: {}\n"}.text():                    3,
 		unsummed(own{data: "{ pattern: '(' }", example: "[]"}):                          3,
 		unsummed(own{data: "{ properties: { n: { const: 1 } } }", example: "{ n: 2 }"}): 2,
 	} {
@@ -266,7 +274,7 @@ func TestBoth_namesAllLinesAtOnce(t *testing.T) {
 
 func TestOverlay_replacesTheCommittedSourceAndDescribesTheAPI(t *testing.T) {
 	out := t.TempDir()
-	files, err := wanted(root, filepath.Join(root, "infra", "examples", "catalogue.yaml"), out)
+	files, _, err := wanted(root, filepath.Join(root, "infra", "examples", "catalogue.yaml"), out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,14 +282,18 @@ func TestOverlay_replacesTheCommittedSourceAndDescribesTheAPI(t *testing.T) {
 	if err := json.Unmarshal(files[filepath.Join(out, "overlay.json")], &got); err != nil {
 		t.Fatal(err)
 	}
-	from, err := filepath.Abs(filepath.Join(root, ownSource))
-	if err != nil {
-		t.Fatal(err)
+	want := map[string]string{}
+	for _, name := range []string{"herald.go", "own.go"} {
+		from, err := filepath.Abs(filepath.Join(root, folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[from] = filepath.Join(out, name)
 	}
-	to := filepath.Join(out, "own.go")
-	if diff := gocmp.Diff(map[string]string{from: to}, got.Replace); diff != "" {
+	if diff := gocmp.Diff(want, got.Replace); diff != "" {
 		t.Errorf("overlay (-want +got):\n%s", diff)
 	}
+	to := filepath.Join(out, "own.go")
 	if text := string(files[to]); !strings.Contains(text, `"invoice.line_item.refunded"`) {
 		t.Errorf("the source has not all types:\n%s", text)
 	}
@@ -309,8 +321,8 @@ func TestOverlay_replacesTheCommittedSourceAndDescribesTheAPI(t *testing.T) {
 
 // The three names differ only in characters that an id leaves out.
 func TestDescribed_givesEachOperationAnIdOfItsOwn(t *testing.T) {
-	one := func(name string) []entry { return []entry{{Name: name, Schema: "{}", Example: "{}"}} }
-	text, err := described(root, slices.Concat(one("user.created"), one("user-.created"), one("user_.created")))
+	one := func(name string) entry { return entry{Name: name, Schema: "{}", Example: "{}"} }
+	text, err := described(root, tables{own: []entry{one("user.created"), one("user-.created"), one("user_.created")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +355,7 @@ func TestBoth_readsTypesOfAnotherSender(t *testing.T) {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, got, err := both(root, path)
+	all, err := both(root, path)
 	want := []entry{
 		{
 			Name: "invoice.paid", Description: `Paid: "in full" # no comment😀`,
@@ -357,7 +369,7 @@ func TestBoth_readsTypesOfAnotherSender(t *testing.T) {
 		{Name: "inventory.updated", Description: "inventory.updated", Schema: `{"type":"object"}`, Example: `{}`},
 		{Name: "1.5", Description: "1.5", Schema: `{"type":"object"}`, Example: `{}`},
 	}
-	if diff := gocmp.Diff(want, got, cmpopts.IgnoreUnexported(entry{})); diff != "" || err != nil {
+	if diff := gocmp.Diff(want, all.own, cmpopts.IgnoreUnexported(entry{})); diff != "" || err != nil {
 		t.Errorf("types (-want +got):\n%s%v\n%s", diff, err, text)
 	}
 }

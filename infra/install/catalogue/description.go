@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -12,21 +13,25 @@ import (
 
 // described is the API description, with the names that subscriptions and tests take, and the section webhooks of all
 // types.
-func described(root string, types []entry) ([]byte, error) {
+func described(root string, all tables) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(root, description)) //nolint:gosec // the checkout's
 	if err != nil {
 		return nil, fmt.Errorf("reading the API description: %w", err)
 	}
 	var names, webhooks strings.Builder
 	seen := map[string]bool{}
-	for _, t := range types {
+	for _, t := range all.types() {
 		fmt.Fprintf(&names, "        - %q\n", t.Name) // 1.5 is a name, too
 		webhooks.WriteString(webhook(t, seen))
 	}
-	all, first := replaced(string(text), "\nwebhooks:\n", "\ncomponents:\n", webhooks.String())
-	all, second := replaced(all, "      enum: &subscriptions\n", `        - "*"`, names.String())
-	all, third := replaced(all, "      enum: &tests\n", "        - herald.test", names.String())
-	return []byte(all), errors.Join(first, second, third)
+	var wildcards strings.Builder
+	for _, w := range all.wildcards {
+		fmt.Fprintf(&wildcards, "        - %q\n", w)
+	}
+	whole, first := replaced(string(text), "\nwebhooks:\n", "\ncomponents:\n", webhooks.String())
+	whole, second := replaced(whole, "      enum: &subscriptions\n", `        - "*"`, names.String()+wildcards.String())
+	whole, third := replaced(whole, "      enum: &tests\n", "        - herald.test", names.String())
+	return []byte(whole), errors.Join(first, second, third)
 }
 
 // replaced puts a text between two others.
@@ -55,11 +60,18 @@ func operation(name string, seen map[string]bool) string {
 // webhook describes the delivery of a type: JSON is YAML. The rest is the description's x-delivery.
 func webhook(t entry, seen map[string]bool) string {
 	summary, _ := jsontext.AppendQuote(nil, t.Description) // the catalogue was read as UTF-8
+	deprecated := ""
+	if t.Deprecated {
+		deprecated = "\n      deprecated: true"
+	}
+	if t.ReplacedBy != "" {
+		deprecated += "\n      x-replaced-by: " + strconv.Quote(t.ReplacedBy)
+	}
 	return fmt.Sprintf(`  "%[1]s":
     post:
       <<: *delivery
       operationId: %[2]s
-      summary: %[3]s
+      summary: %[3]s%[6]s
       requestBody:
         required: true
         content:
@@ -69,5 +81,5 @@ func webhook(t entry, seen map[string]bool) string {
               required: [type, data]
               properties: {"type":{"type":"string","const":"%[1]s"},"data":%[4]s}
             examples: {"illustrative":{"value":{"type":"%[1]s","data":%[5]s}}}
-`, t.Name, operation(t.Name, seen), summary, t.Schema, t.Example)
+`, t.Name, operation(t.Name, seen), summary, t.Schema, t.Example, deprecated)
 }

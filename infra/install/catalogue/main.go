@@ -10,86 +10,116 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 )
 
 // Below the checkout.
 const (
-	folder      = "internal/rules/event/catalogue"
-	ownSource   = folder + "/own.go"
-	description = "infra/openapi.yaml"
+	folder       = "internal/rules/event/catalogue"
+	heraldSource = folder + "/herald.go"
+	ownSource    = folder + "/own.go"
+	description  = "infra/openapi.yaml"
+)
+
+// The variables of the source.
+const (
+	heraldTable = "herald"
+	ownTable    = "own"
 )
 
 func main() {
 	root := flag.String("root", ".", "the checkout")
 	own := flag.String("own", "", "a catalogue of your own; without it, the committed one is written again")
 	out := flag.String("out", "", "folder for the overlay that builds -own instead of own.yaml")
+	older := flag.String("older", "", "an earlier catalogue of your own: say what is new in -own")
 	flag.Parse()
-	files, err := wanted(*root, *own, *out)
-	if err == nil {
-		err = write(files)
-	}
-	if err != nil {
+	if err := run(os.Stdout, *root, *own, *out, *older); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// wanted returns the files to write, by path. Without the path own, these are the files of the two committed
-// catalogues. With it, they are the overlay of that catalogue in the folder out.
-func wanted(root, own, out string) (map[string][]byte, error) {
+func run(to io.Writer, root, own, out, older string) error {
+	files, all, err := wanted(root, own, out)
+	if err != nil {
+		return err
+	}
+	said := all.notes
+	if older != "" {
+		before, err := both(root, older)
+		if err != nil {
+			return err
+		}
+		said = append(said, news(before, all)...)
+	}
+	for _, line := range said {
+		if _, err := fmt.Fprintln(to, "catalogue:", line); err != nil {
+			return fmt.Errorf("printing: %w", err)
+		}
+	}
+	return write(files)
+}
+
+// wanted returns the files to write, by path, and what they hold. Without the path own, these are the files of the two
+// committed catalogues. With it, they are the overlay of that catalogue in the folder out.
+func wanted(root, own, out string) (map[string][]byte, tables, error) {
 	if own != "" && out == "" {
-		return nil, errors.New("-own needs -out")
+		return nil, tables{}, errors.New("-own needs -out")
 	}
 	path := cmp.Or(own, filepath.Join(root, folder, "own.yaml"))
-	herald, types, err := both(root, path)
+	all, err := both(root, path)
 	if err != nil {
-		return nil, err
+		return nil, tables{}, err
 	}
-	text, err := source("own", filepath.Base(path), types)
-	if err != nil {
-		return nil, err
-	}
-	api, err := described(root, slices.Concat(herald, types))
-	if err != nil {
-		return nil, err
+	first, firstErr := source(heraldTable, "catalogue.yaml", all.herald)
+	second, secondErr := source(ownTable, filepath.Base(path), all.own, all.wildcards...)
+	api, apiErr := described(root, all)
+	if err := errors.Join(firstErr, secondErr, apiErr); err != nil {
+		return nil, tables{}, err
 	}
 	if own != "" {
-		return overlay(root, out, text, api)
+		files, err := overlay(root, out, first, second, api)
+		return files, all, err
 	}
-	first, err := source("herald", "catalogue.yaml", herald)
 	return map[string][]byte{
-		filepath.Join(root, folder, "herald.go"): first, filepath.Join(root, ownSource): text,
+		filepath.Join(root, heraldSource): first, filepath.Join(root, ownSource): second,
 		filepath.Join(root, description): api,
-	}, err
+	}, all, nil
 }
 
 // overlay returns the files of a catalogue that is not committed: its source, the overlay file for go build -overlay,
 // and the API description with its types.
-func overlay(root, out string, text, api []byte) (map[string][]byte, error) {
-	from, fromErr := filepath.Abs(filepath.Join(root, ownSource))
-	to, toErr := filepath.Abs(filepath.Join(out, "own.go"))
-	instead, err := json.Marshal(map[string]map[string]string{"Replace": {from: to}})
-	if err := errors.Join(fromErr, toErr, err); err != nil {
+func overlay(root, out string, herald, own, api []byte) (map[string][]byte, error) {
+	files, replaced := map[string][]byte{filepath.Join(out, "openapi.yaml"): api}, map[string]string{}
+	for source, text := range map[string][]byte{heraldSource: herald, ownSource: own} {
+		from, fromErr := filepath.Abs(filepath.Join(root, source))
+		to, toErr := filepath.Abs(filepath.Join(out, filepath.Base(source)))
+		if err := errors.Join(fromErr, toErr); err != nil {
+			return nil, fmt.Errorf("making the overlay: %w", err)
+		}
+		files[to], replaced[from] = text, to
+	}
+	instead, err := json.Marshal(map[string]map[string]string{"Replace": replaced}, json.Deterministic(true))
+	if err != nil {
 		return nil, fmt.Errorf("making the overlay: %w", err)
 	}
-	return map[string][]byte{
-		filepath.Join(out, "overlay.json"): instead, to: text, filepath.Join(out, "openapi.yaml"): api,
-	}, nil
+	files[filepath.Join(out, "overlay.json")] = instead
+	return files, nil
 }
 
-// both reads the specification's catalogue, and one of an adopter's own types, which keeps off its names.
-func both(root, path string) (herald, own []entry, err error) {
-	herald, err = read(filepath.Join(root, folder, "catalogue.yaml"))
+// both reads the specification's catalogue, and puts one of an adopter's own types over it.
+func both(root, path string) (tables, error) {
+	herald, err := read(filepath.Join(root, folder, "catalogue.yaml"))
 	if err != nil {
-		return nil, nil, err
+		return tables{}, err
 	}
-	own, err = read(path)
-	return herald, own, errors.Join(err, clashes(path, own, herald))
+	own, err := read(path)
+	all, clash := merge(herald, own)
+	return all, errors.Join(err, clash)
 }
 
 func write(files map[string][]byte) error {

@@ -47,12 +47,25 @@ func (d *document) follow(name, n *yaml.Node, path ...string) *yaml.Node {
 		}
 		next := get(n, key)
 		if next == nil {
-			d.fault(n, "%s has no %s here", name.Value, strings.Join(path[i:], "."))
+			d.fault(n, "%s has no %s here%s", name.Value, strings.Join(path[i:], "."), cures[key])
 			return nil
 		}
 		n = next
 	}
 	return n
+}
+
+// cures say what to write where a key is missing.
+//
+//nolint:gochecknoglobals // a table
+var cures = map[string]string{
+	"post":        ": a type is a post: with a summary and a requestBody",
+	"summary":     ": write what happened in one line, such as summary: A user signed in",
+	"requestBody": ": write requestBody: { content: { application/json: { schema: …, example: … } } }",
+	"schema":      ": write schema: { properties: { data: { type: object } } }",
+	"properties":  ": write properties: { data: { type: object } }",
+	"data":        ": write data: and, below it, the schema of the event's data, or in an example the data itself",
+	"examples":    ": write example: { data: … } beside the schema",
 }
 
 // target follows the references of a node. One that is being followed already is a loop.

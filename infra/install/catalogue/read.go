@@ -33,7 +33,23 @@ const (
 // entry is an event type with its place in the file.
 type entry struct {
 	Name, Description, Schema, Example string // as in internal/rules/event/catalogue
+	Deprecated                         bool
+	ReplacedBy                         string
 
+	line int
+}
+
+// list is a catalogue as its file has it.
+type list struct {
+	path      string
+	types     []entry
+	wildcards []mark // of the adopter's own objects
+	leftOut   []mark // types of the specification, or wildcards of them
+}
+
+// mark is a name in a list of the file.
+type mark struct {
+	name string
 	line int
 }
 
@@ -48,21 +64,21 @@ func (d *document) fault(n *yaml.Node, format string, args ...any) {
 	d.faults = append(d.faults, fmt.Errorf("%s:%d: %s", d.path, n.Line, fmt.Sprintf(format, args...)))
 }
 
-// read returns the types of a catalogue in its order. The error names all lines at fault.
-func read(path string) ([]entry, error) {
+// read returns a catalogue, its types in the order of the file. The error names all lines at fault.
+func read(path string) (list, error) {
 	text, err := os.ReadFile(path) //nolint:gosec // the caller's own
 	if err != nil {
-		return nil, fmt.Errorf("reading the catalogue: %w", err)
+		return list{}, fmt.Errorf("reading the catalogue: %w", err)
 	}
 	if len(text) > maxFile {
-		return nil, fmt.Errorf("%s: a catalogue may have %d bytes", path, maxFile)
+		return list{}, fmt.Errorf("%s: a catalogue may have %d bytes", path, maxFile)
 	}
 	var file yaml.Node
 	if err := yaml.Unmarshal(text, &file); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err) // has the line
+		return list{}, fmt.Errorf("%s: %w", path, err) // has the line
 	}
 	if file.Kind == 0 {
-		return nil, fmt.Errorf("%s:1: the catalogue is empty", path)
+		return list{}, fmt.Errorf("%s:1: the catalogue is empty", path)
 	}
 	d := &document{path: path, root: file.Content[0]}
 	var whole any
@@ -72,13 +88,13 @@ func read(path string) ([]entry, error) {
 		for _, fault := range twice.Errors {
 			d.faults = append(d.faults, fmt.Errorf("%s:%s", path, strings.TrimPrefix(fault, "line ")))
 		}
-		return nil, errors.Join(d.faults...)
+		return list{}, errors.Join(d.faults...)
 	}
-	types := d.types()
+	all := list{path: path, types: d.types(), wildcards: d.marks("x-wildcards"), leftOut: d.marks("x-leave-out")}
 	if unmade != nil && len(d.faults) == 0 { // aliases that expand without end, say
-		return nil, fmt.Errorf("%s: %w", path, unmade)
+		return list{}, fmt.Errorf("%s: %w", path, unmade)
 	}
-	return types, errors.Join(d.faults...)
+	return all, errors.Join(d.faults...)
 }
 
 // types reads the section webhooks.
@@ -131,6 +147,7 @@ func (d *document) entry(name, item *yaml.Node) (entry, bool) {
 		return t, false
 	}
 	t.Description = d.description(name, item)
+	t.Deprecated, t.ReplacedBy = d.deprecated(name, item)
 	media := d.target(d.follow(name, item, "post", "requestBody", "content", "application/json"))
 	if media == nil {
 		return t, false
@@ -220,33 +237,4 @@ func (d *document) named(n *yaml.Node, name string, path ...string) {
 	if n.Value != name {
 		d.fault(n, "this is %q, below %s", n.Value, name)
 	}
-}
-
-// clashes finds names that are reserved for the specification and for herald.test, and names that differ in case only.
-func clashes(path string, own, herald []entry) error {
-	reserved := map[string]bool{"herald": true}
-	for _, t := range herald {
-		reserved[strings.ToLower(object(t.Name))] = true
-	}
-	var faults []error
-	seen := map[string]int{}
-	for _, t := range own {
-		key := strings.ToLower(t.Name)
-		if reserved[strings.ToLower(object(t.Name))] {
-			faults = append(faults, fmt.Errorf("%s:%d: %s: names below %s. are Herald's own",
-				path, t.line, t.Name, object(t.Name)))
-		}
-		if seen[key] > 0 {
-			faults = append(faults, fmt.Errorf("%s:%d: %s differs from the name in line %d in case only",
-				path, t.line, t.Name, seen[key]))
-		}
-		seen[key] = t.line
-	}
-	return errors.Join(faults...)
-}
-
-// object is a name up to its first dot.
-func object(name string) string {
-	first, _, _ := strings.Cut(name, ".")
-	return first
 }

@@ -17,25 +17,26 @@ var types, known = func() (names []string, set map[string]bool) {
 	return names, set
 }()
 
-// These are all patterns there are. Another one with a star is no pattern, even if it looks like one.
-var patterns = []string{"*", "user.*", "organization.*", "organizationMembership.*"}
+// These are all patterns there are: the specification's, then those that the adopter's catalogue declares. Another text
+// with a star is no pattern, even if it looks like one.
+var patterns = slices.Concat([]string{"*", "user.*", "organization.*", "organizationMembership.*"}, catalogue.Wildcards())
 
 // Types returns the event names: the specification's in its order ("Events"), then an adopter's own.
 func Types() []string { return slices.Clone(types) }
 
-// Patterns returns the accepted subscription wildcards (infra/docs/spec.md, "Subscription wildcards").
+// Patterns returns the accepted subscription wildcards: the four of the specification (infra/docs/spec.md,
+// "Subscription wildcards"), then the catalogue's own.
 func Patterns() []string { return slices.Clone(patterns) }
 
 // Known reports whether name is one of Types.
 func Known(name string) bool { return known[name] }
 
-// ValidPattern reports whether s may stand in a subscription: an event name or one of the four
-// patterns.
+// ValidPattern reports whether s may be in a subscription: an event name or one of the patterns.
 func ValidPattern(s string) bool { return known[s] || slices.Contains(patterns, s) }
 
 // Matches reports whether the subscription entry (a name or a pattern) selects the event
-// name. "organization.*" selects names that start with "organization.", dotted sub-events
-// included, so never a membership or an invitation.
+// name. A wildcard selects every implemented event below its object, the catalogue's own included: "organization.*"
+// selects all names that start with "organization.", so never a membership or an invitation.
 func Matches(pattern, name string) bool {
 	if !ValidPattern(pattern) || !Known(name) {
 		return false

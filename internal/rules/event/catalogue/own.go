@@ -3,3 +3,5 @@
 package catalogue
 
 var own = []Type{}
+
+var wildcards = []string{}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// tables are what is compiled: the specification's types that are left, the adopter's own, and the wildcards of the
+// adopter's objects.
+type tables struct {
+	herald, own []entry
+	wildcards   []string
+	notes       []string // what the adopter has decided about the specification's types, a line each
+}
+
+// types are all types of the tables.
+func (t tables) types() []entry { return slices.Concat(t.herald, t.own) }
+
+// merge puts an adopter's catalogue over the specification's types. A type that both have is the adopter's.
+func merge(herald, own list) (tables, error) {
+	m := merger{herald: herald.types, own: own}
+	m.names()
+	m.patterns()
+	all := tables{own: own.types, wildcards: namesOf(own.wildcards)}
+	all.herald, all.notes = m.left()
+	m.replacements(all.types())
+	return all, errors.Join(m.faults...)
+}
+
+// merger is a merge that goes on after a fault, so that all faults are told at once.
+type merger struct {
+	herald []entry
+	own    list
+	faults []error
+}
+
+func (m *merger) fault(line int, format string, args ...any) {
+	m.faults = append(m.faults, fmt.Errorf("%s:%d: %s", m.own.path, line, fmt.Sprintf(format, args...)))
+}
+
+// names finds names below herald, which is for test deliveries, and names that differ from another in case only.
+func (m *merger) names() {
+	seen := map[string]entry{}
+	for _, t := range m.herald {
+		seen[strings.ToLower(t.Name)] = t
+	}
+	for _, t := range m.own.types {
+		if object(strings.ToLower(t.Name)) == "herald" {
+			m.fault(t.line, "%s: names below herald. are for Herald's test deliveries", t.Name)
+		}
+		if near := m.nearObject(t.Name); near != "" {
+			m.fault(t.line, "%s: %s differs from %s in case only, and no wildcard of %s would select it: write %s.%s",
+				t.Name, object(t.Name), near, near, near, strings.TrimPrefix(t.Name, object(t.Name)+"."))
+		} else if other, twice := seen[strings.ToLower(t.Name)]; twice && other.Name != t.Name {
+			m.fault(t.line, "%s differs from %s in case only", t.Name, other.Name)
+		}
+		seen[strings.ToLower(t.Name)] = t
+	}
+}
+
+// nearObject is the specification's object from which that of a name differs in case only; "" if there is none.
+func (m *merger) nearObject(name string) string {
+	for _, t := range m.herald {
+		if o := object(t.Name); o != object(name) && strings.EqualFold(o, object(name)) {
+			return o
+		}
+	}
+	return ""
+}
+
+var wildcardForm = regexp.MustCompile(`^[A-Za-z0-9_-]+\.\*$`)
+
+// patterns checks the wildcards that the catalogue declares. Those of the specification's objects are closed.
+func (m *merger) patterns() {
+	seen := map[string]bool{}
+	for _, w := range m.own.wildcards {
+		below := func(t entry) bool { return object(t.Name) == object(w.name) }
+		switch {
+		case !wildcardForm.MatchString(w.name):
+			m.fault(w.line, "%q must be the first name of types, a dot and a star, such as account.*", w.name)
+		case seen[w.name]:
+			m.fault(w.line, "%s is declared twice", w.name)
+		case slices.ContainsFunc(m.herald, below) || m.nearObject(w.name) != "":
+			m.fault(w.line, "%s: wildcards of the specification's objects cannot be declared", w.name)
+		case !slices.ContainsFunc(m.own.types, below):
+			m.fault(w.line, "%s selects none of the types of this file", w.name)
+		}
+		seen[w.name] = true
+	}
+}
+
+// left are the specification's types that the catalogue neither leaves out nor describes itself, and notes on the rest.
+func (m *merger) left() (types []entry, notes []string) {
+	for _, t := range m.herald {
+		own := slices.ContainsFunc(m.own.types, func(o entry) bool { return o.Name == t.Name })
+		out := slices.IndexFunc(m.own.leftOut, func(o mark) bool { return selects(o.name, t.Name) })
+		switch {
+		case own && out >= 0 && m.own.leftOut[out].name == t.Name:
+			m.fault(m.own.leftOut[out].line, "%s is left out and described", t.Name)
+		case own:
+			notes = append(notes, t.Name+" has the shape of your catalogue: its data is checked as SchemaCheck says, "+
+				"by default not at all")
+		case out >= 0:
+			notes = append(notes, t.Name+" is left out: events of this type are rejected")
+		default:
+			types = append(types, t)
+		}
+	}
+	for _, o := range m.own.leftOut {
+		known := slices.ContainsFunc(m.herald, func(t entry) bool { return selects(o.name, t.Name) })
+		if !known {
+			m.fault(o.line, "x-leave-out: %q is no event of the specification: give names, such as user.banned, "+
+				"an object's wildcard, such as user.*, or *", o.name)
+		}
+	}
+	return types, notes
+}
+
+// replacements finds deprecated types whose successor does not exist.
+func (m *merger) replacements(all []entry) {
+	for _, t := range m.own.types {
+		known := slices.ContainsFunc(all, func(other entry) bool { return other.Name == t.ReplacedBy && other.Name != t.Name })
+		if t.ReplacedBy != "" && !known {
+			m.fault(t.line, "%s is replaced by %q, which is no other type of the catalogue", t.Name, t.ReplacedBy)
+		}
+	}
+}
+
+// selects reports whether a name or a wildcard of one object, or of all, selects a type.
+func selects(pattern, name string) bool {
+	prefix, wildcard := strings.CutSuffix(pattern, "*")
+	return pattern == name || pattern == "*" || wildcard && prefix == object(name)+"."
+}
+
+// object is a name up to its first dot.
+func object(name string) string {
+	first, _, _ := strings.Cut(name, ".")
+	return first
+}
+
+func namesOf(marks []mark) (names []string) {
+	for _, m := range marks {
+		names = append(names, m.name)
+	}
+	return names
+}

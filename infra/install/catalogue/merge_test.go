@@ -1,0 +1,140 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+// merged puts a catalogue with this text over the specification's types.
+func merged(t *testing.T, text string) (tables, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "own.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, err := both(root, path)
+	if err != nil {
+		return all, strings.ReplaceAll(err.Error(), path, "own.yaml")
+	}
+	return all, ""
+}
+
+func names(types []entry) (all []string) {
+	for _, t := range types {
+		all = append(all, t.Name)
+	}
+	return all
+}
+
+func TestBoth_givesATypeOfTheSpecificationTheAdoptersShape(t *testing.T) {
+	all, faults := merged(t, own{name: "user.created"}.text())
+	if faults != "" {
+		t.Fatal(faults)
+	}
+	if contains(all.herald, "user.created") || len(all.herald) != 25 || !contains(all.own, "user.created") {
+		t.Errorf("the specification's types are %q, the adopter's %q", names(all.herald), names(all.own))
+	}
+	want := []string{"user.created has the shape of your catalogue: its data is checked as SchemaCheck says, by default " +
+		"not at all"}
+	if diff := gocmp.Diff(want, all.notes); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+}
+
+func TestBoth_leavesOutTypesOfTheSpecification(t *testing.T) {
+	for name, row := range map[string]struct {
+		marks string
+		left  int // of the specification's types
+	}{
+		"none":                    {"[]", 26},
+		"one":                     {"[user.banned]", 25},
+		"those of an object":      {"[user.*, connection.*]", 18},
+		"sub-events of an object": {"[organization.*]", 15},
+		"all":                     {"['*']", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all, faults := merged(t, own{more: "x-leave-out: " + row.marks + "\n"}.text())
+			if faults != "" || len(all.herald) != row.left || len(all.notes) != 26-row.left {
+				t.Errorf("left are %q, with notes %q, %s; want %d", names(all.herald), all.notes, faults, row.left)
+			}
+		})
+	}
+}
+
+// A type that is described stays, even if all others of its object are left out.
+func TestBoth_keepsADescribedTypeOfAnObjectThatIsLeftOut(t *testing.T) {
+	all, faults := merged(t, own{name: "user.created", more: "x-leave-out: ['*']\n"}.text())
+	if diff := gocmp.Diff([]string{"user.created"}, names(all.types())); faults != "" || diff != "" {
+		t.Errorf("types (-want +got):\n%s%s", diff, faults)
+	}
+}
+
+func TestBoth_readsTheMarksOfAType(t *testing.T) {
+	text := strings.Replace(own{more: "x-wildcards: [a.*]\n"}.text(), "summary:",
+		"deprecated: true\n      x-replaced-by: user.updated\n      summary:", 1)
+	all, faults := merged(t, text)
+	if faults != "" || len(all.own) != 1 {
+		t.Fatal(faults, all.own)
+	}
+	got := all.own[0]
+	if !got.Deprecated || got.ReplacedBy != "user.updated" {
+		t.Errorf("deprecated %t, replaced by %q", got.Deprecated, got.ReplacedBy)
+	}
+	if diff := gocmp.Diff([]string{"a.*"}, all.wildcards); diff != "" {
+		t.Errorf("wildcards (-want +got):\n%s", diff)
+	}
+	source, err := source(ownTable, "own.yaml", all.own, all.wildcards...)
+	if err != nil || !strings.Contains(string(source), `ReplacedBy:  "user.updated"`) ||
+		!strings.Contains(string(source), `var wildcards = []string{"a.*"}`) {
+		t.Errorf("%v\n%s", err, source)
+	}
+}
+
+func TestBoth_namesTheLineOfAMark(t *testing.T) {
+	marked := func(lines string) string { return strings.Replace(own{}.text(), "summary:", lines+"summary:", 1) }
+	for name, row := range map[string]struct{ text, want string }{
+		"a left-out name that does not exist": {
+			own{more: "x-leave-out:\n- user.exploded\n"}.text(), `16: x-leave-out: "user.exploded" is no event of the specification`,
+		},
+		"a type that is left out and described": {
+			own{name: "user.created", more: "x-leave-out: [user.created]\n"}.text(), "15: user.created is left out and described",
+		},
+		"no list":         {own{more: "x-leave-out: user.created\n"}.text(), "15: x-leave-out must be a list of names"},
+		"a list of lists": {own{more: "x-wildcards: [[a.*]]\n"}.text(), "15: x-wildcards must be a list of names"},
+		"a wildcard of two names": {
+			own{name: "a.b.c", more: "x-wildcards: [a.b.*]\n"}.text(), `15: "a.b.*" must be the first name of types`,
+		},
+		"a wildcard of the specification's object": {
+			own{name: "connection.made", more: "x-wildcards: [connection.*]\n"}.text(),
+			"15: connection.*: wildcards of the specification's objects cannot be declared",
+		},
+		"a wildcard twice":           {own{more: "x-wildcards: [a.*, a.*]\n"}.text(), "15: a.* is declared twice"},
+		"a wildcard of no type":      {own{more: "x-wildcards: [b.*]\n"}.text(), "15: b.* selects none of the types of this file"},
+		"deprecated that is neither": {marked("deprecated: perhaps\n      "), "7: deprecated of a.b must be true or false"},
+		"a successor of a type that is not deprecated": {
+			marked("x-replaced-by: a.c\n      "), "7: a.b has x-replaced-by: say deprecated: true beside it",
+		},
+		"a successor that does not exist": {
+			marked("deprecated: true\n      x-replaced-by: a.c\n      "), `5: a.b is replaced by "a.c", which is no other type`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) { wantFault(t, row.text, row.want) })
+	}
+}
+
+func TestNews_saysWhoBeginsToGetAType(t *testing.T) {
+	before, _ := merged(t, own{name: "user.signed_out"}.text())
+	after, faults := merged(t, own{name: "user.signed_in", more: "x-leave-out: [connection.*]\n"}.text())
+	want := []string{
+		"user.signed_in is new: endpoints with * or user.* begin to get it",
+		"connection.saml_certificate_renewed is gone: new events of this type are rejected",
+		"user.signed_out is gone: new events of this type are rejected",
+	}
+	if diff := gocmp.Diff(want, news(before, after)); faults != "" || diff != "" {
+		t.Errorf("news (-want +got):\n%s%s", diff, faults)
+	}
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/herald-webhooks/herald/internal/rules/event"
+)
+
+// news says what one catalogue has that another does not, a line each, with the wildcards whose endpoints begin to get
+// a new type when the newer one is deployed.
+func news(before, after tables) (lines []string) {
+	had, has := before.types(), after.types()
+	for _, t := range has {
+		if !contains(had, t.Name) {
+			lines = append(lines, fmt.Sprintf("%s is new: endpoints with %s begin to get it", t.Name, reached(t.Name, after)))
+		}
+	}
+	for _, t := range had {
+		if !contains(has, t.Name) {
+			lines = append(lines, t.Name+" is gone: new events of this type are rejected")
+		}
+	}
+	return lines
+}
+
+// reached are the wildcards that select a type.
+func reached(name string, all tables) string {
+	patterns := slices.DeleteFunc(slices.Concat(event.Patterns(), all.wildcards), func(p string) bool {
+		return !selects(p, name)
+	})
+	return strings.Join(patterns, " or ")
+}
+
+func contains(types []entry, name string) bool {
+	return slices.ContainsFunc(types, func(t entry) bool { return t.Name == name })
+}
