@@ -122,8 +122,7 @@ func (m *merger) left() (types []entry, notes []string) {
 // replacements finds deprecated types whose successor does not exist.
 func (m *merger) replacements(all []entry) {
 	for _, t := range m.own.types {
-		known := slices.ContainsFunc(all, func(other entry) bool { return other.Name == t.ReplacedBy && other.Name != t.Name })
-		if t.ReplacedBy != "" && !known {
+		if t.ReplacedBy != "" && (t.ReplacedBy == t.Name || !contains(all, t.ReplacedBy)) {
 			m.fault(t.line, "%s is replaced by %q, which is no other type of the catalogue", t.Name, t.ReplacedBy)
 		}
 	}

@@ -98,10 +98,12 @@ func TestBoth_namesTheLineOfAMark(t *testing.T) {
 	marked := func(lines string) string { return strings.Replace(own{}.text(), "summary:", lines+"summary:", 1) }
 	for name, row := range map[string]struct{ text, want string }{
 		"a left-out name that does not exist": {
-			own{more: "x-leave-out:\n- user.exploded\n"}.text(), `16: x-leave-out: "user.exploded" is no event of the specification`,
+			own{more: "x-leave-out:\n- user.exploded\n"}.text(),
+			`16: x-leave-out: "user.exploded" is no event of the specification`,
 		},
 		"a type that is left out and described": {
-			own{name: "user.created", more: "x-leave-out: [user.created]\n"}.text(), "15: user.created is left out and described",
+			own{name: "user.created", more: "x-leave-out: [user.created]\n"}.text(),
+			"15: user.created is left out and described",
 		},
 		"no list":         {own{more: "x-leave-out: user.created\n"}.text(), "15: x-leave-out must be a list of names"},
 		"a list of lists": {own{more: "x-wildcards: [[a.*]]\n"}.text(), "15: x-wildcards must be a list of names"},
@@ -112,8 +114,10 @@ func TestBoth_namesTheLineOfAMark(t *testing.T) {
 			own{name: "connection.made", more: "x-wildcards: [connection.*]\n"}.text(),
 			"15: connection.*: wildcards of the specification's objects cannot be declared",
 		},
-		"a wildcard twice":           {own{more: "x-wildcards: [a.*, a.*]\n"}.text(), "15: a.* is declared twice"},
-		"a wildcard of no type":      {own{more: "x-wildcards: [b.*]\n"}.text(), "15: b.* selects none of the types of this file"},
+		"a wildcard twice": {own{more: "x-wildcards: [a.*, a.*]\n"}.text(), "15: a.* is declared twice"},
+		"a wildcard of no type": {
+			own{more: "x-wildcards: [b.*]\n"}.text(), "15: b.* selects none of the types of this file",
+		},
 		"deprecated that is neither": {marked("deprecated: perhaps\n      "), "7: deprecated of a.b must be true or false"},
 		"a successor of a type that is not deprecated": {
 			marked("x-replaced-by: a.c\n      "), "7: a.b has x-replaced-by: say deprecated: true beside it",

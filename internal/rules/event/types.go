@@ -19,7 +19,9 @@ var types, known = func() (names []string, set map[string]bool) {
 
 // These are all patterns there are: the specification's, then those that the adopter's catalogue declares. Another text
 // with a star is no pattern, even if it looks like one.
-var patterns = slices.Concat([]string{"*", "user.*", "organization.*", "organizationMembership.*"}, catalogue.Wildcards())
+var patterns = slices.Concat(
+	[]string{"*", "user.*", "organization.*", "organizationMembership.*"}, catalogue.Wildcards(),
+)
 
 // Types returns the event names: the specification's in its order ("Events"), then an adopter's own.
 func Types() []string { return slices.Clone(types) }
