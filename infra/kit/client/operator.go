@@ -6,10 +6,10 @@ import (
 	"maps"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/apikeys"
 	"github.com/herald-webhooks/herald/internal/operators/inspect"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
-	"github.com/herald-webhooks/herald/internal/operators/replay"
 )
 
 // about names the things that an operator's request is about.
@@ -67,7 +67,7 @@ func (c *Client) DeadLetter(ctx context.Context, deliveryID string) (d DeadLette
 
 // Replay sends dead deliveries again and fails unless every one was taken.
 func (c *Client) Replay(ctx context.Context, deliveryIDs ...string) error {
-	var answer replay.Results
+	var answer api.DeliveryResults
 	if err := c.Operate(ctx, "replay", "deliveries", about{"delivery_ids": deliveryIDs}, &answer); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (c *Client) Replay(ctx context.Context, deliveryIDs ...string) error {
 		return fmt.Errorf("replay answered %d of %d deliveries", len(answer.Data), len(deliveryIDs))
 	}
 	for _, d := range answer.Data {
-		if d.Result != "replayed" {
+		if d.Result != api.ResultReplayed {
 			return fmt.Errorf("replaying %s: %s %s", d.DeliveryID, d.Result, d.Reason)
 		}
 	}

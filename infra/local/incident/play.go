@@ -12,8 +12,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
-	"github.com/herald-webhooks/herald/internal/operators/replay"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
@@ -145,7 +145,7 @@ func progress(dead, want, closed int) string {
 // dead counts the tenants' dead letters.
 func (i *incident) dead(ctx context.Context) (n int, err error) {
 	for _, id := range i.tenants {
-		var answer replay.Survey
+		var answer api.Survey
 		every := map[string]any{"act": "replay", "tenant_id": id, "dry_run": true}
 		err := i.client.Operate(ctx, "replay", "start_job", every, &answer)
 		if err != nil {

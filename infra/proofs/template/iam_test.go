@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/operators/replay"
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
 )
 
 func statements(document any) (all []object) {
@@ -159,8 +159,8 @@ func TestWhoMayInvokeWhat(t *testing.T) {
 		t.Errorf("who may invoke what (-want +got):\n%s", diff)
 	}
 	alias := tpl.OfType("AWS::Lambda::Alias")["ReplayDelete"].Properties
-	if alias["Name"] != replay.ForGood || target(alias["FunctionName"]) != "ReplayFunction" {
-		t.Errorf("the alias is %v, replay takes %s", alias, replay.ForGood)
+	if alias["Name"] != invoke.ForGood || target(alias["FunctionName"]) != "ReplayFunction" {
+		t.Errorf("the alias is %v, replay takes %s", alias, invoke.ForGood)
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/operators/apikeys"
 	"github.com/herald-webhooks/herald/internal/operators/control"
 	"github.com/herald-webhooks/herald/internal/operators/inspect"
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/operators/replay"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/tenants/webhooks"
@@ -235,7 +236,7 @@ func (s *stage) people() map[string]lambda.Handler {
 		"inspect": inspect.New(inspect.Config{
 			Settings: pipeline.Settings[inspect.Settings](s.t, s.options, "inspect"), AWS: s.aws("inspect"), Log: log,
 		}).Function(),
-		"replay": again, "replay:delete": testkit.ByAlias(again, replay.ForGood),
+		"replay": again, "replay:delete": testkit.ByAlias(again, invoke.ForGood),
 		"control": control.New(control.Config{
 			Settings: pipeline.Settings[control.Settings](s.t, s.options, "control"), AWS: s.aws("control"), Log: log,
 		}).Function(),

@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/herald-webhooks/herald/infra/kit/client"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/apikeys"
 	"github.com/herald-webhooks/herald/internal/operators/inspect"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
-	"github.com/herald-webhooks/herald/internal/operators/replay"
 )
 
 // madeBy is how [client.Client] describes the endpoints of a tenant, keyNote describes a run's keys.
@@ -116,13 +116,13 @@ func (r *run) removeListed(ctx context.Context, list, id, action string) (int, e
 		if len(ids) == 0 {
 			return len(removed), nil
 		}
-		var answer replay.Results // those of discarding have another id
+		var answer api.DeliveryResults // those of discarding have another id
 		request = map[string]any{id + "s": ids, "confirm": true}
 		if err := r.Client.Operate(ctx, "replaydelete", action, request, &answer); err != nil {
 			return len(removed), err
 		}
 		for _, result := range answer.Data {
-			if result.Result == "refused" || result.Result == "failed" {
+			if result.Result == api.ResultRefused || result.Result == api.ResultFailed {
 				return len(removed), fmt.Errorf("%s: %s (%s)", action, result.Result, result.Reason)
 			}
 		}

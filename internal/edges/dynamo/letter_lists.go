@@ -29,6 +29,10 @@ type LetterPage struct {
 	Reads int
 }
 
+// ReadsAtOnce is the Reads of a search that goes on in another page. The selected letters may be few among all of the
+// stack's: an invocation that read on until it has a full page would end before it has one.
+const ReadsAtOnce = 10
+
 // List returns dead letters without their sealed parts. Every page before the last is full, unless its reads are
 // bounded. next is "" after the last page. The indexes may be a moment behind the table.
 func (d *DeadLetters) List(

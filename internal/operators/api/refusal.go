@@ -22,6 +22,12 @@ const (
 	CodeUnopenable Code = "unopenable" // a dead letter was changed, or has parts of another: an incident
 )
 
+// The codes of replay.
+const (
+	CodeJobDone       Code = "job_done"       // a job that is done is neither stopped nor resumed
+	CodeAliasRequired Code = "alias_required" // what deletes for good is asked of the alias
+)
+
 // The codes of control.
 const (
 	CodeDeleted        Code = "deleted"         // the endpoint is deleted: nothing is sent to it

@@ -122,9 +122,9 @@ func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, erro
 }
 
 // lease stores a lease for each endpoint, so that release looks for its waiting deliveries. The endpoints were listed
-// before the audit line and the mark. That is enough: for an endpoint that was made since, deliver stores the lease with
-// the first delivery that has to wait. If a lease cannot be stored, the answer is an error although the mark stays. The
-// operator asks again, and the mark is then refused as set already, or set once more.
+// before the audit line and the mark. That is enough: for an endpoint that was made since, deliver stores the lease
+// with the first delivery that has to wait. If a lease cannot be stored, the answer is an error although the mark
+// stays. The operator asks again, and the mark is then refused as set already, or set once more.
 func (h *Handler) lease(ctx context.Context, t target) error {
 	now := h.Now()
 	return errors.Join(parallel.Each(len(t.endpoints), atOnce, func(i int) error {

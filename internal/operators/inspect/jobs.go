@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/cursor"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
@@ -26,13 +27,13 @@ type jobView struct {
 // list lists stopped jobs first, then running, then finished ones, each newest first.
 func (v jobView) list(
 	ctx context.Context, call *invoke.Call, req jobsRequest,
-) (invoke.List[invoke.Job], error) {
+) (invoke.List[api.Job], error) {
 	if err := invoke.OneOf("state", req.State, job.Running, job.Stopped, job.Done); err != nil {
-		return invoke.List[invoke.Job]{}, err
+		return invoke.List[api.Job]{}, err
 	}
-	read := func(limit int, start string) ([]invoke.Job, string, error) {
+	read := func(limit int, start string) ([]api.Job, string, error) {
 		jobs, next, err := v.jobs.List(ctx, req.State, limit, start)
-		shown := make([]invoke.Job, len(jobs))
+		shown := make([]api.Job, len(jobs))
 		for i, j := range jobs {
 			shown[i] = invoke.ShowJob(j)
 		}
@@ -46,7 +47,7 @@ type jobRequest struct {
 }
 
 // show shows one job.
-func (v jobView) show(ctx context.Context, call *invoke.Call, req jobRequest) (invoke.Job, error) {
+func (v jobView) show(ctx context.Context, call *invoke.Call, req jobRequest) (api.Job, error) {
 	j, err := v.find(ctx, call, req.JobID)
 	return invoke.ShowJob(j), err
 }
@@ -116,7 +117,7 @@ func (v jobView) pages(
 	}
 	pages, more, err := v.jobs.Pages(ctx, j.ID, after, pagesAtOnce)
 	// A job that begins anew at the head of its queue leaves pages behind that it has not written again yet.
-	pages = slices.DeleteFunc(pages, func(p job.Page) bool { return j.Act == job.Publish && p.Number > j.Pages })
+	pages = slices.DeleteFunc(pages, func(p job.Page) bool { return j.Act.OnEvents() && p.Number > j.Pages })
 	if err == nil && more && len(pages) > 0 {
 		next = invoke.NextCursor(filter, strconv.Itoa(pages[len(pages)-1].Number))
 	}

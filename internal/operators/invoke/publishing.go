@@ -6,15 +6,15 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
-// CodePublishing refuses a request that would hide rejected events from a job that publishes them.
+// CodePublishing refuses a request that would hide rejected events from a job on them.
 const CodePublishing = "publishing"
 
 // jobsAtOnce is how many jobs are read together.
 const jobsAtOnce = 100
 
-// RefuseWhilePublishing refuses a request that receives rejected events while a job publishes them: the job would meet
-// the queue's end without the events that the request hides. A request that began before the job was started did not
-// know of it. The job begins when all of those are over.
+// RefuseWhilePublishing refuses a request that receives rejected events while a job works through them: the job would
+// meet the queue's end without the events that the request hides. A request that began before the job was started did
+// not know of it. The job begins when all of those are over.
 func RefuseWhilePublishing(ctx context.Context, jobs interface {
 	List(ctx context.Context, state job.State, limit int, cursor string) (jobs []job.Job, next string, err error)
 }) error {
@@ -24,8 +24,9 @@ func RefuseWhilePublishing(ctx context.Context, jobs interface {
 			return err
 		}
 		for _, j := range running {
-			if j.Act == job.Publish {
-				return Refuse(CodePublishing, "", "the job "+j.ID+" publishes rejected events: ask when it is done, or stop it")
+			if j.Act.OnEvents() {
+				const until = " works through the rejected events: ask when it is done, or stop it"
+				return Refuse(CodePublishing, "", "the job "+j.ID+until)
 			}
 		}
 		if after == "" {

@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
+
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
@@ -191,7 +193,7 @@ func (a *account) within(limit time.Duration, request string) (answer string, er
 	h := a.handler(p).Function()
 	p.Invoke(limit, func(ctx context.Context) {
 		var out []byte
-		out, err = h.Invoke(named(ctx, ":"+ForGood), []byte(request)) // by a name that may do all
+		out, err = h.Invoke(named(ctx, ":"+invoke.ForGood), []byte(request)) // by a name that may do all
 		answer = string(out)
 	}, func() {})
 	return answer, err

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
+
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
@@ -21,9 +23,11 @@ import (
 )
 
 // do does an act in a new process, without a request around it.
-func (a *account) do(j job.Job, ids ...string) []Result {
+func (a *account) do(j job.Job, ids ...string) []api.DeliveryResult {
 	a.Helper()
-	return a.handler(a.Process("replay")).acts().do(a.Context(), &invoke.Call{}, j, ids)
+	h := a.handler(a.Process("replay"))
+	how := map[job.Act]act{job.Replay: h.replays(), job.Purge: h.purges()}[j.Act]
+	return how.do(a.Context(), &invoke.Call{}, j, ids)
 }
 
 func TestActs_do_namesTheReasonOfARefusal(t *testing.T) {
@@ -64,7 +68,8 @@ func TestActs_do_namesTheReasonOfARefusal(t *testing.T) {
 			}
 			time.Sleep(deadletter.StaleClaim - 1)
 			got := a.do(asked, a.order...)
-			if diff := cmp.Diff([]Result{{a.order[0], "refused", row.want}}, got); diff != "" || a.steps != nil {
+			want := []api.DeliveryResult{{DeliveryID: a.order[0], Result: "refused", Reason: row.want}}
+			if diff := cmp.Diff(want, got); diff != "" || a.steps != nil {
 				t.Errorf("%s did %v (-want +got)\n%s", name, a.steps, diff)
 			}
 		})
@@ -87,7 +92,8 @@ func TestActs_do_refusesToPurgeWhatAReplayHoldsAndWhatItsJobDidNotSelect(t *test
 		inAccount(t, func(a *account) {
 			a.put(deadLetter(t, row.change))
 			got := a.do(row.of, a.order...)
-			if diff := cmp.Diff([]Result{{deliveryID, "refused", row.want}}, got); diff != "" || a.steps != nil {
+			want := []api.DeliveryResult{{DeliveryID: deliveryID, Result: "refused", Reason: row.want}}
+			if diff := cmp.Diff(want, got); diff != "" || a.steps != nil {
 				t.Errorf("did %v (-want +got):\n%s", a.steps, diff)
 			}
 		})
@@ -226,7 +232,7 @@ func TestHandler_changesNothingThatCannotBeAudited(t *testing.T) {
 			a.refuse("PutLogEvents")
 			a.reject(rejected.Event{MessageID: "1", EventID: "evt", Body: good})
 			a.start(job.Job{ID: "running", State: job.Running})
-			a.start(job.Job{ID: "stopped", State: job.Stopped})
+			a.start(job.Job{ID: "stopped", Act: job.Replay, State: job.Stopped})
 			jobs := maps.Clone(a.Jobs)
 			got, err := a.within(timeout, fmt.Sprintf(`{"operator":"ann","action":%q,%s}`, row.action, row.fields))
 			if (err != nil) != (row.want == "") || !strings.Contains(got, row.want) {

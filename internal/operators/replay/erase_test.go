@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -55,7 +57,7 @@ func (a *account) erase(fields string) (sum map[string]int, err error) {
 		if err != nil {
 			return sum, err
 		}
-		part := testkit.Read[Erased](a.T, answer)
+		part := testkit.Read[api.Erased](a.T, answer)
 		for kind, n := range part.Counts {
 			sum[kind] += n
 		}

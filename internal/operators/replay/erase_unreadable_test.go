@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/job"
@@ -91,7 +94,7 @@ func TestHandler_erase_leavesNothingWhateverCallFails(t *testing.T) {
 
 // A search for few among many goes on where the last page ended: one that read all would outlive its invocation.
 func TestPagesOfDeadLettersReadABoundedNumber(t *testing.T) {
-	const most = readsAtOnce * 500 // letters in a read of the model
+	const most = dynamo.ReadsAtOnce * 500 // letters in a read of the model
 	inLetters(t, most+5, func(a *account) {
 		for n, id := range a.order {
 			a.change(id, func(r *deadletter.Record) {
@@ -109,12 +112,12 @@ func TestPagesOfDeadLettersReadABoundedNumber(t *testing.T) {
 			}
 			a.lists = 0
 		}
-		counted := ask[Survey](a, selected+`,"dry_run":true}`)
+		counted := ask[api.Survey](a, selected+`,"dry_run":true}`)
 		if counted.Selected != 1 || !counted.Complete {
 			t.Errorf("counted %+v", counted)
 		}
 		pages("a preview")
-		ask[Survey](a, selected+`}`)
+		ask[api.Survey](a, selected+`}`)
 		a.lists = 0
 		if done, minutes := a.finish("t"); done.Done != 1 || done.State != job.Done || minutes > 2 {
 			t.Errorf("after %d minutes %+v", minutes, done)

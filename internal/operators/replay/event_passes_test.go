@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/rejected"
@@ -36,9 +38,9 @@ func TestHandler_workJobs_publishesRejectedEvents(t *testing.T) {
 			})
 		}
 		time.Sleep(time.Second) // the selection ends with the start of the job
-		survey := ask[Survey](a, startPublish+`,"reason":"processed"}`)
+		survey := ask[api.Survey](a, startPublish+`,"reason":"processed"}`)
 		survey.Job, survey.Until = nil, time.Time{}
-		want := Survey{Selected: 3, Ready: 2, Refused: map[string]int{"invalid_event": 1}, Complete: true}
+		want := api.Survey{Selected: 3, Ready: 2, Refused: map[string]int{"invalid_event": 1}, Complete: true}
 		if diff := cmp.Diff(want, survey); diff != "" || a.rejected.Visible() != 4 {
 			t.Errorf("%d returned (-want +got)\n%s", a.rejected.Visible(), diff)
 		}
@@ -60,7 +62,7 @@ func TestHandler_workJobs_passesRefusedEventsAtOnce(t *testing.T) {
 	inLetters(t, 0, func(a *account) {
 		a.reject(eventsOf(3000, func(int) string { return "acme" })...)
 		time.Sleep(time.Second)
-		ask[Survey](a, startPublish+`,"reason":"processed"}`)
+		ask[api.Survey](a, startPublish+`,"reason":"processed"}`)
 		time.Sleep(job.LooksOver)
 		a.wake()
 		if done := a.token("t"); done.State != job.Done || done.Refused["invalid_event"] != 3000 {
@@ -76,14 +78,14 @@ func TestHandler_workJobs_publishesForOneJobAtATimeAndGoesOn(t *testing.T) {
 	inLetters(t, 0, func(a *account) {
 		a.reject(eventsOf(10_000, func(n int) string { return []string{"acme", "other"}[n%2] })...)
 		time.Sleep(time.Second)
-		ask[Survey](a, startPublish+`}`)
+		ask[api.Survey](a, startPublish+`}`)
 		second := strings.NewReplacer(`"t"`, `"u"`, "acme", "other").Replace(startPublish) + `}`
 		if code := a.refused(second); code != "publishing " {
 			t.Errorf("the second is answered %q", code)
 		}
 		change := `_job","operator":"ann","job_id":"` + job.ID("t") + `"}`
 		a.ask(`{"action":"stop` + change)
-		ask[Survey](a, second)
+		ask[api.Survey](a, second)
 		a.ask(`{"action":"resume` + change)
 		a.verdict = func(c *model.Call) model.Verdict {
 			if strings.HasPrefix(c.Name, "Receive ") {
@@ -120,7 +122,7 @@ func TestHandler_workJobs_publishesEachEventWhateverCallFails(t *testing.T) {
 					a.reject(rejected.Event{MessageID: id, EventID: "evt_" + id, Body: good, Reason: "not_processed"})
 				}
 				time.Sleep(time.Second)
-				ask[Survey](a, startPublish+`}`)
+				ask[api.Survey](a, startPublish+`}`)
 				time.Sleep(job.LooksOver)
 				a.fault(n, v)
 				a.wake()

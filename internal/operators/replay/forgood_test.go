@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/rejected"
@@ -56,7 +58,7 @@ func TestHandler_deletesForGoodOnlyByItsAlias(t *testing.T) {
 				}
 				out, err := a.handler(a.Process("replay")).Function().Invoke(ctx, []byte(request))
 				refused := err == nil && testkit.Refusal(t, string(out)) == "alias_required action"
-				if refused != (forGood && behind != ":"+ForGood) {
+				if refused != (forGood && behind != ":"+invoke.ForGood) {
 					t.Errorf("%s to replay%s: %s, %v", request, behind, out, err)
 				}
 				if refused && (len(a.steps) > 0 || a.Letters[deliveryID].Status != deadletter.Dead ||

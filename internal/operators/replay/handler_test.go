@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/rejected"
@@ -17,9 +20,9 @@ func TestHandler_namesTheFieldAtFault(t *testing.T) {
 	const publish, discard = `rejected_events"`, `discard_rejected_events"`
 	const start, span = `start_job","act":`, `"since":"2026-01-02T00:00:00Z","until":"2026-01-01T00:00:00Z"`
 	const erase, erased = `erase","tenant_id":`, `erase","tenant_id":"acme","confirm":"acme"`
-	var dryRun Erased
+	var dryRun api.Erased
 	inAccount(t, func(a *account) {
-		dryRun = ask[Erased](a, `{"operator":"ann","action":"`+erase+`"acme","dry_run":true}`)
+		dryRun = ask[api.Erased](a, `{"operator":"ann","action":"`+erase+`"acme","dry_run":true}`)
 	})
 	for fields, field := range map[string]string{
 		`deliveries","delivery_ids":[]`:                                       "delivery_ids",
@@ -81,7 +84,7 @@ func TestHandler_Function_startsNothingThatTimeDoesNotReach(t *testing.T) {
 	} {
 		inAccount(t, func(a *account) {
 			a.put(deadLetter(t, nil))
-			got, err := a.within(reserve-time.Second, request)
+			got, err := a.within(invoke.Reserve-time.Second, request)
 			if !strings.Contains(got, want) || err != nil || len(a.steps) > 0 {
 				t.Errorf("%s: %s, %v, and %v", request, got, err, a.steps)
 			}
@@ -94,8 +97,9 @@ func TestHandler_leavesAnotherTenantsDeadLetters(t *testing.T) {
 		inAccount(t, func(a *account) {
 			a.put(deadLetter(t, nil))
 			request := `{"operator":"ann","tenant_id":"other","delivery_ids":["` + deliveryID + `"],"action":"` + fields + "}"
-			got := ask[Results](a, request).Data
-			if diff := cmp.Diff([]Result{{deliveryID, "refused", "tenant_mismatch"}}, got); diff != "" || len(a.steps) > 0 {
+			got := ask[api.DeliveryResults](a, request).Data
+			want := []api.DeliveryResult{{DeliveryID: deliveryID, Result: "refused", Reason: "tenant_mismatch"}}
+			if diff := cmp.Diff(want, got); diff != "" || len(a.steps) > 0 {
 				t.Errorf("%s did %v (-want +got):\n%s", fields, a.steps, diff)
 			}
 		})
@@ -109,9 +113,10 @@ func TestHandler_purge_isForGood(t *testing.T) {
 		a.States[deliveryID] = delivery.Record{Ref: l.Ref, State: delivery.Dead, Attempts: l.Attempts}
 		request := fmt.Sprintf(`{"action":"purge","operator":"ann","delivery_ids":["%s","msg_2","%[1]s"],"confirm":true}`,
 			deliveryID)
-		for _, want := range []string{"purged", "not_found"} {
-			got := ask[Results](a, request).Data
-			if diff := cmp.Diff([]Result{{deliveryID, want, ""}, {"msg_2", "not_found", ""}}, got); diff != "" {
+		for _, result := range []api.Result{"purged", "not_found"} {
+			got := ask[api.DeliveryResults](a, request).Data
+			want := []api.DeliveryResult{{DeliveryID: deliveryID, Result: result}, {DeliveryID: "msg_2", Result: "not_found"}}
+			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		}

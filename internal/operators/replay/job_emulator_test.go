@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
+
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
@@ -69,7 +71,7 @@ func TestAJobEndToEnd(t *testing.T) {
 		t.Fatalf("deaths that are not recorded: %v", failed)
 	}
 	started := testkit.Ask(t, h.Function(), "start_job", `"act":"replay","tenant_id":"acme","token":"t"`)
-	survey := testkit.Read[replay.Survey](t, started)
+	survey := testkit.Read[api.Survey](t, started)
 	if survey.Selected != letters || survey.Ready != letters || survey.Job == nil {
 		t.Fatalf("%+v", survey)
 	}

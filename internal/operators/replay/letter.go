@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/edges/audit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/job"
@@ -26,14 +27,15 @@ type letter struct {
 	// No earlier run of this replay may have sent the message.
 	fresh bool
 
-	result, reason string
+	result api.Result
+	reason string
 }
 
 // step takes a letter a little further. Where it returns an error and the letter is not over, the letter has failed.
 type step func(ctx context.Context, l letter) (letter, error)
 
 // ended is the letter with its result.
-func (l letter) ended(result, reason string) letter {
+func (l letter) ended(result api.Result, reason string) letter {
 	l.result, l.reason = result, reason
 	return l
 }
@@ -65,36 +67,9 @@ type run struct {
 // byJob reports whether the run is a job's.
 func (r run) byJob() bool { return r.ID != "" }
 
-// refusal says why a dead letter cannot be replayed or purged, "" when it can.
-func (r run) refusal(d deadletter.Record) string {
-	switch {
-	case r.Selector.TenantID != "" && r.Selector.TenantID != d.TenantID:
-		return reasonTenantMismatch
-	case r.Act == job.Purge:
-		return r.refusalToPurge(d)
-	case d.Reason == delivery.ReasonUnreadable:
-		return reasonUnreadable
-	case r.isLater(d):
-		return reasonDiedAgain
-	case d.Status == deadletter.Replayed:
-		return reasonAlreadyReplayed
-	case r.isClaimed(d):
-		return reasonReplayRunning
-	case d.Status == deadletter.Dead && d.ReplayCount >= deadletter.MaxReplays:
-		return reasonReplayLimit
-	}
-	return ""
-}
-
-// refusalToPurge refuses a letter that another replay holds, and one that the job selected and would no longer select.
-func (r run) refusalToPurge(d deadletter.Record) string {
-	switch {
-	case r.isClaimed(d):
-		return reasonReplayRunning
-	case r.byJob() && (r.isLater(d) || string(d.Status) != r.Selector.Status):
-		return reasonNotSelected
-	}
-	return ""
+// isOthers reports whether a dead letter is of another tenant than the one that the request or job names.
+func (r run) isOthers(d deadletter.Record) bool {
+	return r.Selector.TenantID != "" && r.Selector.TenantID != d.TenantID
 }
 
 // isClaimed reports whether a replay of the dead letter is running. A claim that has grown stale is free again.
@@ -107,14 +82,6 @@ func (r run) isClaimed(d deadletter.Record) bool {
 func (r run) isLater(d deadletter.Record) bool {
 	return r.byJob() && !d.DiedAt.Before(r.Selector.Until)
 }
-
-// replayedBefore reports whether a worker that broke off has replayed the dead letter for this job.
-func (r run) replayedBefore(d deadletter.Record) bool {
-	return r.byJob() && d.JobID == r.ID && (d.Status == deadletter.Replayed || r.isLater(d))
-}
-
-// purgedBefore reports whether a missing dead letter is one that a worker which broke off has purged for this job.
-func (r run) purgedBefore() bool { return r.byJob() && r.Act == job.Purge }
 
 // line is the audit line of the act on a dead letter.
 func (r run) line(d deadletter.Record) audit.Line {

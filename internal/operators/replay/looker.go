@@ -5,12 +5,14 @@ import (
 	"errors"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
-// looker takes the first steps with a letter. They change nothing, so a refusal in any of them leaves the letter as it
-// was, and needs no audit line.
+// looker takes the first steps of a replay. They change nothing.
 type looker struct {
 	letters   Letters
 	endpoints Endpoints
@@ -18,25 +20,55 @@ type looker struct {
 	now       func() time.Time
 }
 
-// find reads the dead letter, and refuses one that cannot be replayed or purged. A letter that an earlier worker has
-// finished for the same job is over, with its result.
+// find reads the dead letter, and refuses one that cannot be replayed. A letter that an earlier worker has replayed for
+// the same job is over, with its result.
 func (k looker) find(ctx context.Context, l letter) (letter, error) {
 	d, found, err := k.letters.Get(ctx, l.id)
 	l.record = d
 	switch {
 	case err != nil:
 		return l, err
-	case !found && l.run.purgedBefore():
-		return l.ended(resultPurged, ""), nil
 	case !found:
-		return l.ended(resultNotFound, ""), nil
-	case l.run.replayedBefore(d):
-		return l.ended(resultReplayed, reasonResumed), nil
+		return l.ended(api.ResultNotFound, ""), nil
+	case replayedBefore(l.run, d):
+		return l.ended(api.ResultReplayed, api.ReasonResumed), nil
 	}
-	if reason := l.run.refusal(d); reason != "" {
-		return l.ended(resultRefused, reason), nil
+	if reason := refuseReplay(l.run, d); reason != "" {
+		return l.ended(api.ResultRefused, reason), nil
 	}
 	return l, nil
+}
+
+// replayedBefore reports whether a worker that broke off has replayed the dead letter for this job.
+func replayedBefore(r run, d deadletter.Record) bool {
+	return r.byJob() && d.JobID == r.ID && (d.Status == deadletter.Replayed || r.isLater(d))
+}
+
+// refuseReplay says why a dead letter cannot be replayed, "" when it can.
+func refuseReplay(r run, d deadletter.Record) string {
+	switch {
+	case r.isOthers(d):
+		return api.ReasonTenantMismatch
+	case d.Reason == delivery.ReasonUnreadable:
+		return api.ReasonUnreadable
+	case r.isLater(d):
+		return api.ReasonDiedAgain
+	case d.Status == deadletter.Replayed:
+		return api.ReasonAlreadyReplayed
+	case r.isClaimed(d):
+		return api.ReasonReplayRunning
+	case d.Status == deadletter.Dead && d.ReplayCount >= deadletter.MaxReplays:
+		return api.ReasonReplayLimit
+	}
+	return ""
+}
+
+// refuseReplayed refuses to select what was replayed before.
+func refuseReplayed(asked job.Selector) error {
+	if asked.Status == string(deadletter.Replayed) {
+		return invoke.Invalid("status", "must be dead or replaying: others cannot be replayed")
+	}
+	return nil
 }
 
 // judge refuses a delivery that its endpoint does not receive. A paused endpoint and an open circuit refuse nothing:
@@ -47,7 +79,7 @@ func (k looker) judge(ctx context.Context, l letter) (letter, error) {
 		return l, err
 	}
 	if reason := at.refusal(l.record.EventType); reason != "" {
-		return l.ended(resultRefused, reason), nil
+		return l.ended(api.ResultRefused, reason), nil
 	}
 	return l, nil
 }
@@ -63,7 +95,7 @@ func (k looker) open(ctx context.Context, l letter) (letter, error) {
 		err = deadletter.ErrUnopenable
 	}
 	if errors.Is(err, deadletter.ErrUnopenable) {
-		return l.ended(resultRefused, reasonUnopenable), nil
+		return l.ended(api.ResultRefused, api.ReasonUnopenable), nil
 	}
 	return l, err
 }

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
+
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/herald-webhooks/herald/internal/edges/rejected"
@@ -138,7 +141,8 @@ func (c *crowd) request(request string) {
 		}).Function()
 	}
 	request = strings.Replace(request, "TOKEN", fmt.Sprint(c.upTo(1<<40)), 1)
-	p.Invoke(timeout, func(ctx context.Context) { _, _ = h.Invoke(named(ctx, ":"+ForGood), []byte(request)) }, func() {})
+	ask := func(ctx context.Context) { _, _ = h.Invoke(named(ctx, ":"+invoke.ForGood), []byte(request)) }
+	p.Invoke(timeout, ask, func() {})
 }
 
 // toggle stops and resumes the job, five times.
@@ -185,7 +189,7 @@ func TestHandler_workJobs_beginsWhenRequestsFromBeforeAreOver(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 			if action == "resume" {
-				ask[Survey](a, startPublish+`}`)
+				ask[api.Survey](a, startPublish+`}`)
 				a.ask(`{"action":"stop` + change)
 			}
 			c := &crowd{account: a, rng: rand.New(rand.NewPCG(1, 1)), dying: 1}
@@ -210,7 +214,7 @@ func TestHandler_workJobs_beginsWhenRequestsFromBeforeAreOver(t *testing.T) {
 			if action == "resume" {
 				a.ask(`{"action":"resume` + change)
 			} else {
-				ask[Survey](a, startPublish+`}`)
+				ask[api.Survey](a, startPublish+`}`)
 			}
 			minutes := c.work()
 			wg.Wait()
@@ -231,7 +235,7 @@ func TestHandler_workJobs_doesNotEndWhereItWasStoppedInBetween(t *testing.T) {
 		inLetters(t, 0, func(a *account) {
 			a.reject(rejected.Event{MessageID: "1", EventID: "e1", Body: good, Reason: "not_processed"})
 			time.Sleep(time.Second)
-			ask[Survey](a, startPublish+`}`)
+			ask[api.Survey](a, startPublish+`}`)
 			time.Sleep(job.LooksOver)
 			a.verdict = func(c *model.Call) model.Verdict {
 				if strings.HasPrefix(c.Name, "Receive") {
@@ -280,7 +284,7 @@ func TestHandler_workJobs_beginsToPublishWhenLooksAreOver(t *testing.T) {
 				t.Errorf("begun: %t, %s after the start", begun, time.Since(a.token("t").RunsFrom))
 			}
 		}
-		ask[Survey](a, startPublish+`}`)
+		ask[api.Survey](a, startPublish+`}`)
 		begun(false)
 		time.Sleep(job.LooksOver - time.Since(a.token("t").RunsFrom) - time.Millisecond)
 		begun(false)

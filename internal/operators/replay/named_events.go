@@ -7,77 +7,51 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/edges/rejected"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/operators/jobs"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
-// RejectedResult is the outcome for one rejected event.
-type RejectedResult struct {
-	MessageID string `json:"message_id"`
-	EventID   string `json:"event_id"`
-	Result    string `json:"result"`
-	Reason    string `json:"reason"`
-}
-
-// RejectedResults is the answer of the actions that take message ids.
-type RejectedResults struct {
-	Data []RejectedResult `json:"data"`
-
-	// False where time or room ran out: there may be more on the queue.
-	Complete bool `json:"complete"`
-}
-
-type rejectedRequest struct {
-	MessageIDs []string `json:"message_ids"`
-}
-
-type discardRequest struct {
-	MessageIDs []string `json:"message_ids"`
-
-	// Must be true: discarding cannot be undone.
-	Confirm bool `json:"confirm"`
-}
-
 // namedEvents acts on the rejected events that a request names.
 type namedEvents struct {
-	events    eventQueue
+	events    jobs.EventQueue
 	publisher publisher
 	log       *slog.Logger
 }
 
-// publish publishes the named events again. One that this version would reject again is refused, and stays. To publish
-// all of them is a job's act.
+// publish publishes the named events again. An event that this version would reject again is refused, and stays.
 func (n namedEvents) publish(
-	ctx context.Context, call *invoke.Call, req rejectedRequest,
-) (RejectedResults, error) {
+	ctx context.Context, call *invoke.Call, req api.PublishRequest,
+) (api.EventResults, error) {
 	ids, err := invoke.IDs("message_ids", req.MessageIDs, maxIDs)
 	if err != nil {
-		return RejectedResults{}, err
+		return api.EventResults{}, err
 	}
-	return n.answer(ctx, call, ids, sweep{act: func(ctx context.Context, events []rejected.Event) []outcome {
+	return n.answer(ctx, call, ids, jobs.Sweep{Do: func(ctx context.Context, events []rejected.Event) []jobs.Outcome {
 		return n.publisher.publish(ctx, call, job.Job{}, events)
 	}})
 }
 
 // discard deletes the named events for good.
 func (n namedEvents) discard(
-	ctx context.Context, call *invoke.Call, req discardRequest,
-) (RejectedResults, error) {
+	ctx context.Context, call *invoke.Call, req api.DiscardRejectedRequest,
+) (api.EventResults, error) {
 	ids, err := invoke.IDs("message_ids", req.MessageIDs, maxIDs)
 	if err != nil {
-		return RejectedResults{}, err
+		return api.EventResults{}, err
 	}
 	if !req.Confirm {
-		return RejectedResults{}, invoke.Invalid("confirm", "discarding cannot be undone: confirm must be true")
+		return api.EventResults{}, invoke.Invalid("confirm", "discarding cannot be undone: confirm must be true")
 	}
-	if err := byAlias(ctx); err != nil {
-		return RejectedResults{}, err
+	if err := invoke.ByAlias(ctx); err != nil {
+		return api.EventResults{}, err
 	}
 	// Operators discard just the events that would be rejected again.
-	return n.answer(ctx, call, ids, sweep{
-		invalid: true,
-		act: func(ctx context.Context, events []rejected.Event) []outcome {
-			return n.publisher.discard(ctx, call, events)
+	return n.answer(ctx, call, ids, jobs.Sweep{
+		Invalid: true,
+		Do: func(ctx context.Context, events []rejected.Event) []jobs.Outcome {
+			return n.publisher.discard(ctx, call, job.Job{}, events)
 		},
 	})
 }
@@ -85,36 +59,38 @@ func (n namedEvents) discard(
 // answer does a sweep's act on the events with these ids, and has a result for each id. Results before a fault are
 // answered; the fault is in the log.
 func (n namedEvents) answer(
-	ctx context.Context, call *invoke.Call, ids []string, s sweep,
-) (RejectedResults, error) {
-	s.selects = func(e rejected.Event) bool { return slices.Contains(ids, e.MessageID) }
-	s.most = maxIDs
-	all, complete, err := n.events.look(ctx, s)
-	answer := RejectedResults{Data: []RejectedResult{}, Complete: complete}
+	ctx context.Context, call *invoke.Call, ids []string, s jobs.Sweep,
+) (api.EventResults, error) {
+	s.Selects = func(e rejected.Event) bool { return slices.Contains(ids, e.MessageID) }
+	s.Most = maxIDs
+	all, complete, err := n.events.Look(ctx, s)
+	answer := api.EventResults{Data: []api.EventResult{}, Complete: complete}
 	found := map[string]bool{}
 	for _, o := range all {
-		if o.result != "" {
+		if o.Result != "" {
 			found[o.MessageID] = true
-			answer.Data = append(answer.Data, RejectedResult{o.MessageID, o.EventID, o.result, o.reason})
+			answer.Data = append(answer.Data, api.EventResult{
+				MessageID: o.MessageID, EventID: o.EventID, Result: o.Result, Reason: o.Reason,
+			})
 		}
 	}
 	if err != nil && len(answer.Data) == 0 {
-		return RejectedResults{}, err
+		return api.EventResults{}, err
 	}
 	if err != nil {
 		n.log.ErrorContext(ctx, "the sweep of rejected events broke off", telemetry.Cause(err))
 	}
 	// An id that was not met is unknown only where the whole queue was searched.
-	missing := resultNotStarted
+	missing := api.ResultNotStarted
 	if complete {
-		missing = resultNotFound
+		missing = api.ResultNotFound
 	}
 	for _, id := range ids {
 		if !found[id] {
-			answer.Data = append(answer.Data, RejectedResult{MessageID: id, Result: missing})
+			answer.Data = append(answer.Data, api.EventResult{MessageID: id, Result: missing})
 		}
 	}
-	counts := countResults(answer.Data, func(r RejectedResult) string { return r.Result })
+	counts := countResults(answer.Data, func(r api.EventResult) api.Result { return r.Result })
 	call.Note(slog.Int(telemetry.KeyCount, len(answer.Data)), slog.Any("results", counts))
 	return answer, nil
 }

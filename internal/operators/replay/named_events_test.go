@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/operators/jobs"
+
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -117,8 +120,8 @@ func TestHandler_rejectedEvents_areAnsweredBeforeTheEndThoughDeletionsHang(t *te
 			}
 			began := time.Now()
 			confirm := strings.Repeat(`,"confirm":true`, strings.Count(action, "discard"))
-			got, err := a.within(reserve, `{"operator":"ann","action":"`+action+`","message_ids":["hangs"]`+confirm+`}`)
-			if n := strings.Count(got, `"result":"`+result+`"`); n != 10 || err != nil || time.Since(began) >= reserve {
+			got, err := a.within(invoke.Reserve, `{"operator":"ann","action":"`+action+`","message_ids":["hangs"]`+confirm+`}`)
+			if n := strings.Count(got, `"result":"`+result+`"`); n != 10 || err != nil || time.Since(began) >= invoke.Reserve {
 				t.Errorf("%s: %d are %s after %s, %v", action, n, result, time.Since(began), err)
 			}
 		})
@@ -209,14 +212,14 @@ func TestHandler_rejectedEvents_loseNothingWhateverCallFails(t *testing.T) {
 func TestNamedEvents_answer_selectsOnlyWhatIsNamed(t *testing.T) {
 	inAccount(t, func(a *account) {
 		a.reject(eventsOf(3, strconv.Itoa)...)
-		acted := sweep{invalid: true, act: func(_ context.Context, events []rejected.Event) []outcome {
-			return outcomes(resultDiscarded, "", events...)
+		acted := jobs.Sweep{Invalid: true, Do: func(_ context.Context, events []rejected.Event) []jobs.Outcome {
+			return jobs.Outcomes(api.ResultDiscarded, "", events...)
 		}}
 		p := a.Process("replay")
 		queue := rejected.Queue{Client: p.Polled(a.rejected)}
-		n := namedEvents{events: eventQueue{queue: queue, jobs: p.Jobs(), log: slog.New(slog.DiscardHandler)}}
+		n := namedEvents{events: jobs.EventQueue{Queue: queue, Jobs: p.Jobs(), Log: slog.New(slog.DiscardHandler)}}
 		got, err := n.answer(a.Context(), &invoke.Call{}, nil, acted)
-		if diff := cmp.Diff(RejectedResults{Data: []RejectedResult{}, Complete: true}, got); diff != "" || err != nil {
+		if diff := cmp.Diff(api.EventResults{Data: []api.EventResult{}, Complete: true}, got); diff != "" || err != nil {
 			t.Errorf("%v (-want +got)\n%s", err, diff)
 		}
 	})

@@ -5,60 +5,58 @@ import (
 	"log/slog"
 
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
-// Results is the answer of the actions that take delivery ids.
-type Results struct {
-	Data []Result `json:"data"`
-}
-
-type deliveriesRequest struct {
-	DeliveryIDs []string `json:"delivery_ids"`
-
-	// Where it is given, letters of other tenants are refused.
-	TenantID string `json:"tenant_id"`
-}
-
-type purgeRequest struct {
-	deliveriesRequest
-
-	// Must be true: a purge cannot be undone.
-	Confirm bool `json:"confirm"`
-}
+// maxIDs is the most ids in one request.
+const maxIDs = 1000
 
 // namedLetters acts on the dead letters that a request names.
-type namedLetters struct{ acts acts }
+type namedLetters struct{ replays, purges act }
 
 // replay sends dead deliveries again.
-func (n namedLetters) replay(ctx context.Context, call *invoke.Call, req deliveriesRequest) (Results, error) {
-	return n.do(ctx, call, job.Replay, req)
+func (n namedLetters) replay(
+	ctx context.Context, call *invoke.Call, req api.ReplayRequest,
+) (api.DeliveryResults, error) {
+	return doNamed(ctx, call, n.replays, job.Replay, req)
 }
 
 // purge deletes dead letters for good, in any status but a running replay.
-func (n namedLetters) purge(ctx context.Context, call *invoke.Call, req purgeRequest) (Results, error) {
+func (n namedLetters) purge(
+	ctx context.Context, call *invoke.Call, req api.PurgeRequest,
+) (api.DeliveryResults, error) {
 	if !req.Confirm {
-		return Results{}, invoke.Invalid("confirm", "purging cannot be undone: confirm must be true")
+		return api.DeliveryResults{}, invoke.Invalid("confirm", "purging cannot be undone: confirm must be true")
 	}
-	if err := byAlias(ctx); err != nil {
-		return Results{}, err
+	if err := invoke.ByAlias(ctx); err != nil {
+		return api.DeliveryResults{}, err
 	}
-	return n.do(ctx, call, job.Purge, req.deliveriesRequest)
+	return doNamed(ctx, call, n.purges, job.Purge, req.ReplayRequest)
 }
 
-// do does an act on the named letters, and notes how many have which result.
-func (n namedLetters) do(
-	ctx context.Context, call *invoke.Call, act job.Act, req deliveriesRequest,
-) (Results, error) {
+// doNamed does an act on the named letters, and notes how many have which result.
+func doNamed(
+	ctx context.Context, call *invoke.Call, how act, name job.Act, req api.ReplayRequest,
+) (api.DeliveryResults, error) {
 	ids, err := invoke.IDs("delivery_ids", req.DeliveryIDs, maxIDs)
 	if err != nil {
-		return Results{}, err
+		return api.DeliveryResults{}, err
 	}
 	// To the steps, a request is a job without an id.
-	asked := job.Job{Act: act, Selector: job.Selector{TenantID: req.TenantID}, Operator: call.Operator}
-	results := n.acts.do(ctx, call, asked, ids)
-	counts := countResults(results, func(one Result) string { return one.Result })
+	asked := job.Job{Act: name, Selector: job.Selector{TenantID: req.TenantID}, Operator: call.Operator}
+	results := how.do(ctx, call, asked, ids)
+	counts := countResults(results, func(one api.DeliveryResult) api.Result { return one.Result })
 	call.Note(slog.Int(telemetry.KeyCount, len(ids)), slog.Any("results", counts))
-	return Results{results}, nil
+	return api.DeliveryResults{Data: results}, nil
+}
+
+// countResults counts results for the request's log line. The audit log has the ids.
+func countResults[R any](results []R, of func(R) api.Result) map[api.Result]int {
+	counts := map[api.Result]int{}
+	for _, r := range results {
+		counts[of(r)]++
+	}
+	return counts
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/queue"
 	"github.com/herald-webhooks/herald/internal/edges/rejected"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/operators/jobs"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
@@ -15,59 +18,63 @@ import (
 // its queue.
 type publisher struct {
 	events Sender
-	queue  Rejected
+	queue  Deletes
 	log    *slog.Logger
 }
 
 // publish sends events again and takes them off their queue. The job is that of a request where it has no id.
-func (p publisher) publish(ctx context.Context, by auditor, j job.Job, events []rejected.Event) (all []outcome) {
+func (p publisher) publish(
+	ctx context.Context, by jobs.Auditor, j job.Job, events []rejected.Event,
+) (all []jobs.Outcome) {
 	if err := by.Audit(ctx, eventLines(string(job.Publish), j, events)...); err != nil {
-		return p.failed(ctx, reasonInternal, err, events...)
+		return p.failed(ctx, api.ReasonInternal, err, events...)
 	}
 	messages := make([]queue.Outgoing, len(events))
 	for i, e := range events {
-		messages[i] = queue.Outgoing{Body: string(withID(e)), Trace: e.Trace}
+		messages[i] = queue.Outgoing{Body: string(rejected.WithID(e)), Trace: e.Trace}
 	}
 	sent := p.events.Send(ctx, messages)
-	finish, cancel := finishing(ctx)
+	finish, cancel := invoke.Finishing(ctx)
 	defer cancel()
 	for i, err := range sent {
 		if err != nil {
-			all = append(all, p.failed(ctx, reasonNotSent, err, events[i])...)
+			all = append(all, p.failed(ctx, api.ReasonNotSent, err, events[i])...)
 			continue
 		}
 		// An event that cannot be deleted is on both queues. Publishing it twice gives the same delivery ids.
 		if err := p.queue.Delete(finish, events[i]); err != nil {
 			p.report(ctx, events[i], err)
 		}
-		all = append(all, outcome{events[i], resultReplayed, ""})
+		all = append(all, jobs.Outcome{Event: events[i], Result: api.ResultReplayed})
 	}
 	return all
 }
 
 // discard deletes events for good. One that cannot be deleted has failed, and stays.
-func (p publisher) discard(ctx context.Context, by auditor, events []rejected.Event) (all []outcome) {
-	if err := by.Audit(ctx, eventLines("discard_rejected", job.Job{}, events)...); err != nil {
-		return p.failed(ctx, reasonInternal, err, events...)
+func (p publisher) discard(
+	ctx context.Context, by jobs.Auditor, j job.Job, events []rejected.Event,
+) (all []jobs.Outcome) {
+	if err := by.Audit(ctx, eventLines("discard_rejected", j, events)...); err != nil {
+		return p.failed(ctx, api.ReasonInternal, err, events...)
 	}
-	finish, cancel := finishing(ctx)
+	finish, cancel := invoke.Finishing(ctx)
 	defer cancel()
 	for _, e := range events {
 		if err := p.queue.Delete(finish, e); err != nil {
-			all = append(all, p.failed(ctx, reasonInternal, err, e)...)
+			all = append(all, p.failed(ctx, api.ReasonInternal, err, e)...)
 			continue
 		}
-		all = append(all, outcome{e, resultDiscarded, ""})
+		all = append(all, jobs.Outcome{Event: e, Result: api.ResultDiscarded})
 	}
 	return all
 }
 
 // failed reports events that stay on their queue, and gives them their outcome.
-func (p publisher) failed(ctx context.Context, reason string, err error, events ...rejected.Event) []outcome {
+func (p publisher) failed(ctx context.Context, reason string, err error, events ...rejected.Event) []jobs.Outcome {
 	for _, e := range events {
 		p.report(ctx, e, err)
 	}
-	return outcomes(resultFailed, reason, events...)
+	return jobs.Outcomes(api.ResultFailed, reason, events...)
 }
 
 // report logs the error of an event. Its result is in the answer, or in the counts of its job.

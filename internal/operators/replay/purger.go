@@ -4,14 +4,53 @@ import (
 	"context"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
-// purger takes the one step of a purge that changes something.
+// purger takes the steps of a purge. It reads neither endpoint nor body, and has nothing to send.
 type purger struct {
-	letters Purges
-	states  States
-	now     func() time.Time
+	letters interface {
+		Letters
+		Purges
+	}
+	states States
+	now    func() time.Time
+}
+
+// find reads the dead letter, and refuses one that cannot be purged. A missing letter is one that an earlier worker has
+// purged for the same job.
+func (p purger) find(ctx context.Context, l letter) (letter, error) {
+	d, found, err := p.letters.Get(ctx, l.id)
+	l.record = d
+	switch {
+	case err != nil:
+		return l, err
+	case !found && l.run.byJob():
+		return l.ended(api.ResultPurged, ""), nil
+	case !found:
+		return l.ended(api.ResultNotFound, ""), nil
+	}
+	if reason := refusePurge(l.run, d); reason != "" {
+		return l.ended(api.ResultRefused, reason), nil
+	}
+	return l, nil
+}
+
+// refusePurge says why a dead letter cannot be purged, "" when it can: a replay holds it, or the job selected it and
+// would no longer select it.
+func refusePurge(r run, d deadletter.Record) string {
+	switch {
+	case r.isOthers(d):
+		return api.ReasonTenantMismatch
+	case r.isClaimed(d):
+		return api.ReasonReplayRunning
+	case r.byJob() && (r.isLater(d) || string(d.Status) != r.Selector.Status):
+		return api.ReasonNotSelected
+	}
+	return ""
 }
 
 // purge deletes the dead letter for good, if it is as it was read, and then writes the state of its delivery. Where
@@ -22,13 +61,13 @@ func (p purger) purge(ctx context.Context, l letter) (letter, error) {
 		return l, err
 	}
 	if !deleted {
-		return l.ended(resultRefused, reasonChanged), nil
+		return l.ended(api.ResultRefused, api.ReasonChanged), nil
 	}
-	purged := l.ended(resultPurged, "")
+	purged := l.ended(api.ResultPurged, "")
 	if l.record.Reason == delivery.ReasonUnreadable { // there is no delivery
 		return purged, nil
 	}
-	finish, cancel := finishing(ctx)
+	finish, cancel := invoke.Finishing(ctx)
 	defer cancel()
 	d := l.record
 	return purged, p.states.Purged(finish, delivery.Record{

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
@@ -27,11 +28,11 @@ func (r receiver) refusal(eventType string) string {
 	}
 	switch r.gate.Admits(endpoint.Delivery{EventType: []byte(eventType), Places: 1}) {
 	case endpoint.Gone:
-		return reasonEndpointDeleted
+		return api.ReasonEndpointDeleted
 	case endpoint.Unsubscribed:
-		return reasonUnsubscribed
+		return api.ReasonUnsubscribed
 	case endpoint.DisabledByOwner:
-		return reasonEndpointDisabled
+		return api.ReasonEndpointDisabled
 	default:
 		return ""
 	}
@@ -46,7 +47,7 @@ func endpointOf(d deadletter.Record) dynamo.EndpointKey {
 func readReceiver(ctx context.Context, endpoints Endpoints, key dynamo.EndpointKey) (receiver, error) {
 	e, found, err := endpoints.Get(ctx, key.TenantID, key.EndpointID)
 	if invoke.Unreadable(err) {
-		return receiver{closed: reasonEndpointUnreadable}, nil
+		return receiver{closed: api.ReasonEndpointUnreadable}, nil
 	}
 	if err != nil {
 		return receiver{}, err

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
+
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
@@ -18,10 +20,12 @@ func TestReadReceiver_refusesByTheAnswerOfTheGate(t *testing.T) {
 	}{
 		"active":                    {endpoint.Endpoint{Status: endpoint.Active}, ""},
 		"paused and discarded":      {endpoint.Endpoint{Status: endpoint.Active, Marks: marked}, ""},
-		"disabled":                  {endpoint.Endpoint{Status: endpoint.Disabled}, reasonEndpointDisabled},
-		"unsubscribed":              {endpoint.Endpoint{Status: endpoint.Active, Events: narrowed}, reasonUnsubscribed},
-		"unsubscribed and disabled": {endpoint.Endpoint{Status: endpoint.Disabled, Events: narrowed}, reasonUnsubscribed},
-		"unsubscribed and deleted":  {endpoint.Endpoint{Status: endpoint.Deleted, Events: narrowed}, reasonEndpointDeleted},
+		"disabled":                  {endpoint.Endpoint{Status: endpoint.Disabled}, api.ReasonEndpointDisabled},
+		"unsubscribed":              {endpoint.Endpoint{Status: endpoint.Active, Events: narrowed}, api.ReasonUnsubscribed},
+		"unsubscribed and disabled": {endpoint.Endpoint{Status: endpoint.Disabled, Events: narrowed}, api.ReasonUnsubscribed},
+		"unsubscribed and deleted": {
+			endpoint.Endpoint{Status: endpoint.Deleted, Events: narrowed}, api.ReasonEndpointDeleted,
+		},
 	} {
 		inAccount(t, func(a *account) {
 			row.endpoint.ID, row.endpoint.TenantID = "webhook_1", "acme"

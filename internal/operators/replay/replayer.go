@@ -8,6 +8,8 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/edges/parallel"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
@@ -36,7 +38,7 @@ func (r replayer) claim(ctx context.Context, l letter) (letter, error) {
 	}
 	l.message.Replay, l.fresh = number, fresh
 	if !ok {
-		return l.ended(resultRefused, reasonChanged), nil
+		return l.ended(api.ResultRefused, api.ReasonChanged), nil
 	}
 	return l, nil
 }
@@ -49,7 +51,7 @@ func (r replayer) queue(ctx context.Context, l letter) (letter, error) {
 		return l, nil
 	}
 	// The claim must not stay, even where time is over: it would keep other replays away until it is stale.
-	finish, cancel := finishing(ctx)
+	finish, cancel := invoke.Finishing(ctx)
 	defer cancel()
 	if err != nil {
 		return l, errors.Join(err, r.end(finish, l, deadletter.Dead))
@@ -58,9 +60,9 @@ func (r replayer) queue(ctx context.Context, l letter) (letter, error) {
 		return l, err
 	}
 	if l.fresh {
-		return l.ended(resultRefused, reasonAlreadyAcknowledged), nil
+		return l.ended(api.ResultRefused, api.ReasonAlreadyAcknowledged), nil
 	}
-	return l.ended(resultReplayed, reasonResumed), nil
+	return l.ended(api.ResultReplayed, api.ReasonResumed), nil
 }
 
 // send sends the letters of a run together, and ends their replays. The answer has a letter and an error for each.
@@ -74,7 +76,7 @@ func (r replayer) send(ctx context.Context, letters []letter) ([]letter, []error
 		to = r.retries
 	}
 	sent := to.Send(ctx, messages)
-	finish, cancel := finishing(ctx)
+	finish, cancel := invoke.Finishing(ctx)
 	defer cancel()
 	ended := slices.Clone(letters)
 	errs := parallel.Each(len(letters), chunk, func(i int) (err error) {
@@ -83,7 +85,7 @@ func (r replayer) send(ctx context.Context, letters []letter) ([]letter, []error
 			return errors.Join(sent[i], err)
 		}
 		// Where the end is not stored, the claim grows stale and the next replay ends it.
-		ended[i] = letters[i].ended(resultReplayed, "")
+		ended[i] = letters[i].ended(api.ResultReplayed, "")
 		return r.end(finish, letters[i], deadletter.Replayed)
 	})
 	return ended, errs
@@ -92,7 +94,7 @@ func (r replayer) send(ctx context.Context, letters []letter) ([]letter, []error
 // giveUp makes the letter of a message that was not sent dead again.
 func (r replayer) giveUp(ctx context.Context, l letter) (letter, error) {
 	_, err := r.states.Update(ctx, r.state(l, delivery.Dead, delivery.ReasonReplayFault))
-	return l.ended(resultFailed, reasonNotSent), errors.Join(err, r.end(ctx, l, deadletter.Dead))
+	return l.ended(api.ResultFailed, api.ReasonNotSent), errors.Join(err, r.end(ctx, l, deadletter.Dead))
 }
 
 // end ends the replay of a letter, which is replayed then, or dead again.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
@@ -31,14 +33,14 @@ func TestHandler_startJob_surveysAndStartsOnce(t *testing.T) {
 			"endpoint_deleted": 1, "endpoint_disabled": 1, "unsubscribed": 1, "replay_limit": 1, "unreadable": 1,
 		}
 		request := strings.Replace(startReplay, `"tenant_id":"acme"`, `"status":"dead"`, 1)
-		dry := ask[Survey](a, request+`,"dry_run":true}`)
-		want := Survey{Selected: 7, Ready: 2, Refused: refused, Complete: true, Until: time.Now().UTC()}
+		dry := ask[api.Survey](a, request+`,"dry_run":true}`)
+		want := api.Survey{Selected: 7, Ready: 2, Refused: refused, Complete: true, Until: time.Now().UTC()}
 		if diff := cmp.Diff(want, dry); diff != "" || len(a.Jobs) != 0 {
 			t.Errorf("dry run, %d jobs (-want +got)\n%s", len(a.Jobs), diff)
 		}
-		first := ask[Survey](a, request+"}")
+		first := ask[api.Survey](a, request+"}")
 		time.Sleep(time.Second)
-		again := ask[Survey](a, request+"}")
+		again := ask[api.Survey](a, request+"}")
 		if diff := cmp.Diff(first.Job, again.Job); diff != "" || len(a.Jobs) != 1 {
 			t.Errorf("asked again, %d jobs (-first +again)\n%s", len(a.Jobs), diff)
 		}
@@ -68,7 +70,7 @@ func TestHandler_startJob_readsEachEndpointOnce(t *testing.T) {
 			})
 		}
 		request := startReplay + `,"dry_run":true}`
-		if got := ask[Survey](a, request); got.Selected != previewPage+1 || a.calls["Read Endpoints"] != some {
+		if got := ask[api.Survey](a, request); got.Selected != previewPage+1 || a.calls["Read Endpoints"] != some {
 			t.Errorf("%d reads for %+v", a.calls["Read Endpoints"], got)
 		}
 		a.calls["Read Endpoints"] = 0

@@ -4,34 +4,19 @@ import (
 	"context"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/edges/audit"
-	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
 	"github.com/herald-webhooks/herald/internal/edges/rejected"
+	"github.com/herald-webhooks/herald/internal/operators/jobs"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
-	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 // Letters reads dead letters.
 type Letters interface {
 	// Get reads one letter with its sealed parts, strongly consistent.
 	Get(ctx context.Context, deliveryID string) (r deadletter.Record, found bool, err error)
-
-	// List reads a page of the selected letters, without their sealed parts and a moment behind. Next is "" after the last
-	// page. A page may be short or empty before that.
-	List(
-		ctx context.Context, s job.Selector, p dynamo.LetterPage,
-	) (records []deadletter.Record, next string, err error)
 }
-
-// readsAtOnce bounds the reads of one page of dead letters, in each shard of their index. Those that are selected may
-// be few among all of the stack, and an invocation that read on until it has a full page would end before it has one.
-const readsAtOnce = 10
-
-// jobPage is how many dead letters of a job are taken up together, and how many jobs are read together.
-const jobPage = 100
 
 // Claims takes a dead letter for a replay, and ends the replay.
 type Claims interface {
@@ -60,6 +45,7 @@ type DeadLetters interface {
 	Letters
 	Claims
 	Purges
+	jobs.Letters
 }
 
 // States writes delivery records (dynamo.Deliveries).
@@ -81,72 +67,14 @@ type Sender interface {
 	Send(ctx context.Context, messages []queue.Outgoing) []error
 }
 
-// Rejected takes events off EventsDeadLetterQueue (rejected.Queue).
-type Rejected interface {
-	// Receive takes up to ten events, which stay hidden for the given time. An empty answer means an empty queue.
-	Receive(ctx context.Context, most int, hidden time.Duration) ([]rejected.Event, error)
-
-	// Restore ends the hiding of received events at once, even where ctx has ended.
-	Restore(ctx context.Context, events []rejected.Event) error
-
+// Deletes takes rejected events off their queue.
+type Deletes interface {
 	// Delete takes a received event off the queue for good.
 	Delete(ctx context.Context, e rejected.Event) error
 }
 
-// OrderedJobs is the operators' part of the table Jobs: they start, stop and resume jobs.
-type OrderedJobs interface {
-	// Create stores a new job. Created is false where a job has its id. That job is the stored one then.
-	Create(ctx context.Context, j job.Job) (stored job.Job, created bool, err error)
-
-	// Get reads one job, strongly consistent.
-	Get(ctx context.Context, id string) (j job.Job, found bool, err error)
-
-	// SetState stops a job or lets it run. Changed is false where the job is done.
-	SetState(ctx context.Context, j job.Job, to job.State, operator string, now time.Time) (
-		stored job.Job, changed bool, err error)
-}
-
-// ListedJobs lists the jobs in a state, the latest first.
-type ListedJobs interface {
-	List(ctx context.Context, state job.State, limit int, cursor string) (jobs []job.Job, next string, err error)
-}
-
-// LeasedJobs is the worker's part of the table Jobs: it leases a job, stores its progress and leaves it.
-type LeasedJobs interface {
-	// Lease gives a running job to a worker, unless another worker has it.
-	Lease(ctx context.Context, id, worker string, now, until time.Time) (j job.Job, leased bool, err error)
-
-	// Advance stores how far its worker has brought a job. A finished job is done then. Leased is false where the worker
-	// has lost the job.
-	Advance(ctx context.Context, j job.Job, worker string) (stored job.Job, leased bool, err error)
-
-	// PutPage stores a page of results, in place of one with its number.
-	PutPage(ctx context.Context, j job.Job, p job.Page) error
-
-	// Leave ends a worker's lease.
-	Leave(ctx context.Context, id, worker string) error
-}
-
-// workedJobs is the table Jobs without the operators' part.
-type workedJobs interface {
-	ListedJobs
-	LeasedJobs
-}
-
-// Jobs is the table Jobs (dynamo.Jobs). Each worker holds a part of it.
-type Jobs interface {
-	OrderedJobs
-	ListedJobs
-	LeasedJobs
-}
-
-// Erasure counts and deletes a tenant's items, a page of a kind at a time, in the order of the kinds (dynamo.Erasure).
-type Erasure interface {
-	// Page erases the page from a start, "" for the first, and answers with the start of the next, "" after the last.
-	Page(ctx context.Context, tenantID, start string, dryRun bool) (kind string, count int, next string, err error)
-}
-
-// auditor keeps lines about the changes to come (operator.Call).
-type auditor interface {
-	Audit(ctx context.Context, lines ...audit.Line) error
+// Rejected is EventsDeadLetterQueue (rejected.Queue). Each worker holds a part of it.
+type Rejected interface {
+	jobs.Rejected
+	Deletes
 }

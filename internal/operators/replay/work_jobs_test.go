@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
+
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
@@ -63,7 +65,7 @@ func TestHandler_workJobs_surviveWhateverCallFails(t *testing.T) {
 		for n := 1; ; n++ {
 			reached := false
 			inLetters(t, 3, func(a *account) {
-				started := ask[Survey](a, startReplay+"}")
+				started := ask[api.Survey](a, startReplay+"}")
 				if started.Selected != 3 || started.Job == nil {
 					t.Fatalf("started %+v", started)
 				}
@@ -83,7 +85,7 @@ func TestHandler_workJobs_surviveWhateverCallFails(t *testing.T) {
 
 func TestHandler_workJobs_sends50ASecondAndGoesOnInTheNextInvocation(t *testing.T) {
 	inLetters(t, 4500, func(a *account) {
-		ask[Survey](a, startReplay+"}")
+		ask[api.Survey](a, startReplay+"}")
 		var sent []int
 		for a.sent() < len(a.order) && len(sent) < 9 {
 			a.wake()
@@ -100,9 +102,9 @@ func TestHandler_workJobs_sends50ASecondAndGoesOnInTheNextInvocation(t *testing.
 // The pending page of a job that is stopped is done to its end. The next one waits for resume.
 func TestHandler_stopJob_andResumeIt(t *testing.T) {
 	inLetters(t, 250, func(a *account) {
-		id := ask[Survey](a, startReplay+`,"endpoint_id":"webhook_1"}`).Job.JobID
-		do := func(action string) invoke.Job {
-			return ask[invoke.Job](a, `{"action":"`+action+`","operator":"bob","job_id":"`+id+`"}`)
+		id := ask[api.Survey](a, startReplay+`,"endpoint_id":"webhook_1"}`).Job.JobID
+		do := func(action string) api.Job {
+			return ask[api.Job](a, `{"action":"`+action+`","operator":"bob","job_id":"`+id+`"}`)
 		}
 		go func() {
 			time.Sleep(time.Second) // in the first page's pause
@@ -148,7 +150,7 @@ func TestHandler_workJobs_purges(t *testing.T) {
 	inLetters(t, 120, func(a *account) {
 		request := strings.Replace(startReplay, `"act":"replay"`, `"act":"purge","confirm":true`, 1)
 		a.refuse("Read Endpoints webhook_1") // a purge asks no endpoint
-		if survey := ask[Survey](a, request+"}"); survey.Ready != 120 {
+		if survey := ask[api.Survey](a, request+"}"); survey.Ready != 120 {
 			t.Errorf("%+v", survey)
 		}
 		a.change(a.order[7], func(r *deadletter.Record) { r.Status = deadletter.Replayed })
@@ -196,7 +198,7 @@ func TestHandler_workJobs_endsWithinARound(t *testing.T) {
 			})
 		}
 		request := `{"action":"work_jobs","operator":"release"}`
-		if _, err := a.within(reserve+7*time.Second, request); err != nil { // a page takes 2 s
+		if _, err := a.within(invoke.Reserve+7*time.Second, request); err != nil { // a page takes 2 s
 			t.Fatal(err)
 		}
 		last := map[string]string{}

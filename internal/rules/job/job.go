@@ -2,8 +2,8 @@
 //
 // It promises exact counts of dead letters: a page is stored before the work on it begins, so when a worker dies
 // anywhere, the next one finishes the same page, and nothing is counted twice or forgotten. Rejected events have no
-// list: the ones that a worker published before it died are missing from the count. It knows no AWS; the handler of
-// replay does the work.
+// list: the ones that a worker published before it died are missing from the count. It knows no AWS; package
+// jobs of the operators does the work.
 package job
 
 import (
@@ -25,8 +25,14 @@ const (
 	Publish Act = "publish" // rejected events
 )
 
+// Acts are all acts.
+func Acts() []Act { return []Act{Replay, Purge, Publish} }
+
 // Valid reports whether a is one of the acts.
-func (a Act) Valid() bool { return a == Replay || a == Purge || a == Publish }
+func (a Act) Valid() bool { return slices.Contains(Acts(), a) }
+
+// OnEvents reports whether the act is on rejected events, and not on dead letters.
+func (a Act) OnEvents() bool { return a == Publish }
 
 // State is where a job stands.
 type State string
@@ -81,7 +87,7 @@ type Progress struct {
 	Listed    bool      `dynamodbav:"listed,omitempty"`  // nothing is left behind the cursor
 	UpdatedAt time.Time `dynamodbav:"updated_at"`
 
-	// Since when a publishing job goes on behind the rejected events that it has passed. They are hidden from it.
+	// Since when a job on rejected events goes on behind the ones that it has passed. They are hidden from it.
 	HiddenSince time.Time `dynamodbav:"hidden_since,omitempty"`
 
 	// Until when a pass that broke off may have hidden rejected events. Before that, an empty queue is not the end.
@@ -192,7 +198,7 @@ func ID(token string) string {
 	return "job_" + encoding.EncodeToString(sum[:16])
 }
 
-// MaxFailures is how many events that cannot be published are listed with their reasons.
+// MaxFailures is how many refused events are listed with their reasons.
 const MaxFailures = 100
 
 // HideFor is how long the rejected events that a job has passed stay hidden. Until then, its next invocations go on
@@ -200,22 +206,22 @@ const MaxFailures = 100
 // messages of a queue. So a job reaches the end of every queue before the first events show again.
 const HideFor = 15 * time.Minute
 
-// LooksOver is how long a publishing job waits after it was started or resumed. Other requests that receive rejected
-// events hide them, and are refused from then on. They hide no event for longer than they may last, a minute at most.
-// So by then, all that were under way are over, and nothing of them is hidden.
+// LooksOver is how long a job on rejected events waits after it was started or resumed. Other requests that receive
+// rejected events hide them, and are refused from then on. They hide no event for longer than they may last, a minute
+// at most. So by then, all that were under way are over, and nothing of them is hidden.
 const LooksOver = 75 * time.Second
 
 // Waits reports whether a job may not begin yet.
-func (j Job) Waits(now time.Time) bool { return j.Act == Publish && now.Sub(j.RunsFrom) < LooksOver }
+func (j Job) Waits(now time.Time) bool { return j.Act.OnEvents() && now.Sub(j.RunsFrom) < LooksOver }
 
 // Undisturbed reports whether no other request can have hidden an event from a pass that began then. The job is as it
 // is stored when the pass is over. Where it was stopped since, requests were not refused, even if it was resumed.
 func (j Job) Undisturbed(begun time.Time) bool { return j.State == Running && !j.Waits(begun) }
 
-// WaitsFor reports whether a publishing job must wait for another, which was started before it or has passed events
-// that are still hidden. A job that was done in one go has hidden nothing.
+// WaitsFor reports whether a job on rejected events must wait for another, which was started before it or has passed
+// events that are still hidden. A job that was done in one go has hidden nothing.
 func (j Job) WaitsFor(other Job, now time.Time) bool {
-	if j.Act != Publish || other.Act != Publish || j.ID == other.ID {
+	if !j.Act.OnEvents() || !other.Act.OnEvents() || j.ID == other.ID {
 		return false
 	}
 	order := cmp.Or(other.StartedAt.Compare(j.StartedAt), cmp.Compare(other.ID, j.ID))
@@ -236,10 +242,10 @@ func (p Progress) Passing(end time.Time) Progress {
 
 // Swept is the result of a run through rejected events.
 type Swept struct {
-	Begun     time.Time
-	Published int
-	Refused   []Failure // they stay, because they would be rejected again
-	Complete  bool      // nothing is left to do
+	Begun    time.Time
+	Done     int
+	Refused  []Failure // they stay, because they would be rejected again
+	Complete bool      // nothing is left to do
 }
 
 // Sweep counts a run through rejected events. It goes on behind the last one while the events of the first are hidden.
@@ -253,7 +259,7 @@ func (p Progress) Sweep(s Swept) (Progress, Page) {
 		p.Refused = map[string]int{}
 	}
 	listed := max(0, MaxFailures-p.Refused[ReasonInvalidEvent])
-	p.Done += s.Published
+	p.Done += s.Done
 	p.Pages++
 	p.Listed = s.Complete
 	if len(s.Refused) > 0 {

@@ -101,14 +101,14 @@ func TestProgress_Sweep_countsTheEventsOfPasses(t *testing.T) {
 		}
 		return all
 	}
-	p, page := Progress{}.Sweep(Swept{Begun: begun, Published: 3, Refused: refused("1", "2")})
-	p, second := p.Sweep(Swept{Begun: begun.Add(13 * time.Minute), Published: 1, Refused: refused("3")})
+	p, page := Progress{}.Sweep(Swept{Begun: begun, Done: 3, Refused: refused("1", "2")})
+	p, second := p.Sweep(Swept{Begun: begun.Add(13 * time.Minute), Done: 1, Refused: refused("3")})
 	want := Progress{Done: 4, Pages: 2, Refused: map[string]int{ReasonInvalidEvent: 3}, HiddenSince: begun}
 	if diff := cmp.Diff(want, p) + cmp.Diff(Page{Number: 1, Failures: refused("1", "2")}, page) +
 		cmp.Diff(Page{Number: 2, Failures: refused("3")}, second); diff != "" {
 		t.Errorf("on (-want +got)\n%s", diff)
 	}
-	p, page = p.Sweep(Swept{Begun: begun.Add(14 * time.Minute), Published: 4, Refused: refused("2"), Complete: true})
+	p, page = p.Sweep(Swept{Begun: begun.Add(14 * time.Minute), Done: 4, Refused: refused("2"), Complete: true})
 	want = Progress{
 		Done: 8, Pages: 1, Refused: map[string]int{ReasonInvalidEvent: 1}, Listed: true,
 		HiddenSince: begun.Add(14 * time.Minute),
@@ -116,7 +116,7 @@ func TestProgress_Sweep_countsTheEventsOfPasses(t *testing.T) {
 	if diff := cmp.Diff(want, p) + cmp.Diff(Page{Number: 1, Failures: refused("2")}, page); diff != "" || !p.Finished() {
 		t.Errorf("anew (-want +got)\n%s", diff)
 	}
-	if none, _ := (Progress{}).Sweep(Swept{Begun: begun, Published: 1}); len(none.Refused) > 0 {
+	if none, _ := (Progress{}).Sweep(Swept{Begun: begun, Done: 1}); len(none.Refused) > 0 {
 		t.Errorf("%v where none was refused", none.Refused)
 	}
 	p, page = p.Sweep(Swept{Begun: begun.Add(15 * time.Minute), Refused: make([]Failure, MaxFailures+1)})

@@ -1,23 +1,21 @@
-package replay
+package invoke
 
 import (
 	"context"
 	"strings"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
-
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
 )
 
-// ForGood is the function's alias, by which alone anything is deleted for good. IAM sees the function and its alias,
+// ForGood is the alias of a function by which alone it deletes anything for good. IAM sees the function and its alias,
 // and no request. A role that may invoke the function alone can send again, and stop.
 const ForGood = "delete"
 
 // codeAliasRequired refuses to delete for good, where the function was not invoked by its alias.
 const codeAliasRequired = "alias_required"
 
-// byAlias refuses an invocation by another name than the alias.
-func byAlias(ctx context.Context) error {
+// ByAlias refuses an invocation by another name than the alias.
+func ByAlias(ctx context.Context) error {
 	if invocation, ok := lambdacontext.FromContext(ctx); ok {
 		// arn:aws:lambda:region:account:function:name:alias
 		if parts := strings.Split(invocation.InvokedFunctionArn, ":"); len(parts) == 8 && parts[7] == ForGood {
@@ -26,5 +24,5 @@ func byAlias(ctx context.Context) error {
 	}
 	const reason = "what deletes for good is asked of the function's alias " + ForGood + ": put :" + ForGood +
 		" behind its name"
-	return invoke.Refuse(codeAliasRequired, "action", reason)
+	return Refuse(codeAliasRequired, "action", reason)
 }

@@ -1,8 +1,10 @@
-package replay
+package jobs
 
 import (
 	"context"
 	"time"
+
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
 )
 
 // perSecond bounds the dead letters and events of all jobs together, for some 40 s of each minute. It is a sixth of the
@@ -30,19 +32,5 @@ func (p *pace) wait(ctx context.Context, n int) bool {
 		p.free = now
 	}
 	p.free = p.free.Add(time.Duration(n) * time.Second / perSecond)
-	return !outOfTime(ctx)
-}
-
-// lease is longer than an invocation, so that the worker of a job is alone.
-const lease = time.Minute
-
-// shift is one invocation's work on jobs.
-type shift struct {
-	// The name under which the invocation leases jobs. Each invocation has another.
-	worker string
-
-	audit auditor
-
-	// All jobs of the invocation keep one pace.
-	pace *pace
+	return !invoke.OutOfTime(ctx)
 }

@@ -1,4 +1,4 @@
-package replay
+package erase
 
 import (
 	"context"
@@ -13,6 +13,22 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
+// Letters are dead letters (dynamo.DeadLetters).
+type Letters interface {
+	// Get reads one letter with its sealed parts, strongly consistent.
+	Get(ctx context.Context, deliveryID string) (r deadletter.Record, found bool, err error)
+
+	// List reads a page of the selected letters, without their sealed parts and a moment behind. Next is "" after the last
+	// page. A page may be short or empty before that.
+	List(
+		ctx context.Context, s job.Selector, p dynamo.LetterPage,
+	) (records []deadletter.Record, next string, err error)
+
+	// Purge deletes a letter as Get returned it. Deleted is false where the letter has changed since. A letter that is
+	// gone counts as deleted.
+	Purge(ctx context.Context, r deadletter.Record) (deleted bool, err error)
+}
+
 // kindUnreadable are dead letters that were sealed whole: their tenant is found by opening them.
 const kindUnreadable = "unreadable_dead_letters"
 
@@ -22,12 +38,9 @@ const openedAtOnce = 25
 // sealedWhole erases dead letters that were sealed whole. Their keys name no tenant, so a page of an erasure opens all
 // of them and deletes the tenant's.
 type sealedWhole struct {
-	letters interface {
-		Letters
-		Purges
-	}
-	vault deadletter.Vault
-	log   *slog.Logger
+	letters Letters
+	vault   deadletter.Vault
+	log     *slog.Logger
 }
 
 // erase counts or deletes a page of them, as far as they were sealed for the tenant. Where a letter cannot be read, the
@@ -36,7 +49,7 @@ func (u sealedWhole) erase(
 	ctx context.Context, tenantID, cursor string, dryRun bool,
 ) (count int, next string, err error) {
 	whole := job.Selector{Status: string(deadletter.Dead), Reason: string(delivery.ReasonUnreadable)}
-	page := dynamo.LetterPage{Limit: openedAtOnce, Cursor: cursor, OldestFirst: true, Reads: readsAtOnce}
+	page := dynamo.LetterPage{Limit: openedAtOnce, Cursor: cursor, OldestFirst: true, Reads: dynamo.ReadsAtOnce}
 	letters, next, err := u.letters.List(ctx, whole, page)
 	if err != nil {
 		return 0, "", err
