@@ -10,7 +10,7 @@ import (
 // merge reads the shards of a list as one list, in the order of the sort keys. Items with the same sort key come in the
 // order of their shards.
 type merge struct {
-	shards    []stretch
+	shards    []readAhead
 	key       shardKey
 	backwards bool
 
@@ -28,8 +28,8 @@ func (k shardKey) of(item attributes) attributes {
 	return attributes{k.hash: item[k.hash], k.sort: item[k.sort], k.id: item[k.id]}
 }
 
-// stretch is the part of a shard that was read ahead of the list.
-type stretch struct {
+// readAhead is what was read of a shard ahead of the list.
+type readAhead struct {
 	// returned is the key of the last item that the list has returned; empty before the first item.
 	returned attributes
 
@@ -103,17 +103,17 @@ func (m *merge) fill(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (s *stretch) ended() bool { return s.over && len(s.ahead) == 0 }
+func (s *readAhead) ended() bool { return s.over && len(s.ahead) == 0 }
 
 // front is a lower bound for the sort keys of the shard's next items.
-func (s *stretch) front(key shardKey) string {
+func (s *readAhead) front(key shardKey) string {
 	if len(s.ahead) > 0 {
 		return getStr(s.ahead[0], key.sort)
 	}
 	return getStr(s.returned, key.sort)
 }
 
-func (s *stretch) pop(key shardKey) (item attributes) {
+func (s *readAhead) pop(key shardKey) (item attributes) {
 	item = s.ahead[0]
 	s.ahead = s.ahead[1:]
 	s.returned = key.of(item)

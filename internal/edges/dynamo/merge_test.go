@@ -88,7 +88,7 @@ func (p partitioned) read(
 func (p partitioned) walk(t *rapid.T, limit, rounds int) (ids, times []string) {
 	of := sharded{key: testKey, partitions: shardsOf("list")}
 	for cursor := ""; ; {
-		shards, err := of.open(cursor)
+		shards, err := of.decode(cursor)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func (p partitioned) walk(t *rapid.T, limit, rounds int) (ids, times []string) {
 		for _, item := range items {
 			ids, times = append(ids, getStr(item, testKey.id)), append(times, getStr(item, testKey.sort))
 		}
-		switch next := of.close(m.shards); {
+		switch next := of.encode(m.shards); {
 		case next == "":
 			return ids, times
 		case next == cursor:
@@ -143,7 +143,7 @@ func TestMerge_take_looksAtEachItemOnce(t *testing.T) {
 // A shard that cannot be read is not an empty one.
 func TestMerge_take_failsWithAShard(t *testing.T) {
 	broken := errors.New("throttled")
-	list := merge{shards: make([]stretch, 3), key: testKey}
+	list := merge{shards: make([]readAhead, 3), key: testKey}
 	list.read = func(_ context.Context, shard int, _ attributes) ([]attributes, attributes, error) {
 		if shard == 1 {
 			return nil, nil, broken
@@ -155,7 +155,7 @@ func TestMerge_take_failsWithAShard(t *testing.T) {
 	}
 }
 
-func TestSharded_open_refusesStrangeCursors(t *testing.T) {
+func TestSharded_decode_refusesStrangeCursors(t *testing.T) {
 	list := sharded{key: testKey, partitions: shardsOf("list")}
 	for name, places := range map[string]attributes{
 		"a key":              {"delivery_id": str("msg_1"), "at": str("01")},
@@ -163,7 +163,7 @@ func TestSharded_open_refusesStrangeCursors(t *testing.T) {
 		"a shard before all": {"-1": str("01 msg_1")},
 		"a place without id": {"0": str("01")},
 	} {
-		if _, err := list.open(encodeCursor(places)); !errors.Is(err, ErrCursor) {
+		if _, err := list.decode(encodeCursor(places)); !errors.Is(err, ErrCursor) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

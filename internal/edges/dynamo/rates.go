@@ -54,33 +54,32 @@ func (r *Rates) Take(ctx context.Context, key EndpointKey, a rate.Ask, now time.
 		name = slotsLate
 	}
 	row := attributes{"scope": str(rateScope + key.EndpointID), "name": str(name)}
-	until := a.Seen
-	slots := a.Free(until, now)
-	if slots == 0 {
-		// Only the stored moment decides. The limit may have been raised, or the item deleted.
-		until = time.Time{}
-		slots = a.Free(until, now)
+	seen := a.Seen
+	if a.Free(seen, now) == 0 {
+		// Only the stored moment decides. The limit may have been raised since, or the item deleted.
+		seen = time.Time{}
 	}
 	for range 4 {
-		item, taken, err := r.updateItem(ctx, row, taking(key.TenantID, a, until, now, slots))
+		slots := a.Free(seen, now)
+		item, taken, err := r.updateItem(ctx, row, taking(key.TenantID, a, seen, now, slots))
 		if err != nil {
 			return rate.Taken{}, err
 		}
-		until = takenUntil(item)
+		stored := takenUntil(item)
 		if taken {
-			return rate.Taken{Slots: slots, First: until.Add(-rate.Time(a.Limit, slots)), Until: until}, nil
+			return rate.Taken{Slots: slots, First: stored.Add(-rate.Time(a.Limit, slots)), Until: stored}, nil
 		}
-		slots = a.Free(until, now)
-		if slots == 0 {
-			return rate.Taken{Until: until}, nil
+		if a.Free(stored, now) == 0 {
+			return rate.Taken{Until: stored}, nil
 		}
+		seen = stored
 	}
 	return rate.Taken{}, r.wrap(errSlots)
 }
 
-// taking is the write that takes slots. A moment that has not passed is moved on, whatever it is, as long as it ends up
-// within the time ahead. One that has passed is moved on from the present.
-func taking(tenantID string, a rate.Ask, until, now time.Time, slots int) update {
+// taking is the write that takes slots, by the moment as it was last seen. A moment that has not passed is moved on,
+// whatever it is, as long as it ends up within the time ahead. One that has passed is moved on from the present.
+func taking(tenantID string, a rate.Ask, seen, now time.Time, slots int) update {
 	ends := a.Take(time.Time{}, now, slots)
 	u := update{
 		expression: "SET taken_until = :until, tenant_id = :tenant, expires_at = :expires",
@@ -91,7 +90,7 @@ func taking(tenantID string, a rate.Ask, until, now time.Time, slots int) update
 		},
 		returns: types.ReturnValueUpdatedNew,
 	}
-	if until.After(now) {
+	if seen.After(now) {
 		takes := rate.Time(a.Limit, slots)
 		u.expression = "SET taken_until = taken_until + :takes, tenant_id = :tenant, expires_at = :expires"
 		u.condition = "taken_until > :now AND taken_until <= :latest"

@@ -58,7 +58,7 @@ func (s sharded) of(n int) query {
 func (t table) listSharded(
 	ctx context.Context, s sharded, limit, rounds int, cursor string,
 ) (items []attributes, next string, err error) {
-	shards, err := s.open(cursor)
+	shards, err := s.decode(cursor)
 	if err != nil {
 		return nil, "", err
 	}
@@ -72,7 +72,7 @@ func (t table) listSharded(
 	if err != nil {
 		return nil, "", err
 	}
-	return items, s.close(list.shards), nil
+	return items, s.encode(list.shards), nil
 }
 
 // countSharded counts the items of all partitions.
@@ -91,9 +91,9 @@ func (t table) countSharded(ctx context.Context, s sharded) (n int, err error) {
 // ended stands in a cursor for a shard that has been read to its end.
 const ended = "-"
 
-// close makes the cursor of a list. For each shard that was begun, the cursor has the sort key and the id behind which
-// the shard goes on. The cursor is "" if all shards are at their ends.
-func (s sharded) close(shards []stretch) string {
+// encode makes the cursor of a list. For each shard that was begun, the cursor has the sort key and the id behind which
+// the next read of the shard begins. The cursor is "" if all shards are at their ends.
+func (s sharded) encode(shards []readAhead) string {
 	starts, left := attributes{}, false
 	for n, one := range shards {
 		switch {
@@ -111,13 +111,13 @@ func (s sharded) close(shards []stretch) string {
 	return encodeCursor(starts)
 }
 
-// open is the reverse of close.
-func (s sharded) open(cursor string) ([]stretch, error) {
+// decode is the reverse of encode. The shards that it returns have nothing read ahead.
+func (s sharded) decode(cursor string) ([]readAhead, error) {
 	starts, err := decodeCursor(cursor)
 	if err != nil {
 		return nil, err
 	}
-	shards := make([]stretch, len(s.partitions))
+	shards := make([]readAhead, len(s.partitions))
 	for name := range starts {
 		n, err := strconv.Atoi(name)
 		if err != nil || n < 0 || n >= len(shards) {

@@ -63,12 +63,21 @@ func (i Item) NextQuota(s Settings, oldest, now time.Time) int {
 	}
 }
 
-// late reports whether the rest takes too long. However little of CatchUp remains, a sixth of it
-// is allowed: no endpoint gets everything at once because it has been away for long.
+// late reports whether the rest would take too long at the pace of the last run. For example, the outage lasted for six
+// hours, and the last run sent what was created within two minutes of it. Deliveries of four hours are left: 120 runs,
+// two hours at a run a minute. That is late if less than two hours of CatchUp remain.
+//
+// However little of CatchUp remains, a sixth of it is allowed: no endpoint gets everything at once because it has been
+// away for long.
 func (i Item) late(s Settings, oldest, now time.Time) bool {
-	left, done := i.Since.Sub(oldest), oldest.Sub(i.Pace.Oldest)
-	within := max(s.CatchUp-now.Sub(i.Since), s.CatchUp/6)
-	return float64(left)*float64(s.Run) > float64(within)*float64(max(done, 0))
+	left := i.Since.Sub(oldest)
+	done := oldest.Sub(i.Pace.Oldest) // by the last run
+	if done <= 0 {
+		return left > 0
+	}
+	runs := float64(left) / float64(done)
+	allowed := max(s.CatchUp-now.Sub(i.Since), s.CatchUp/6)
+	return runs*float64(s.Run) > float64(allowed)
 }
 
 // Paced is the item after a run in which the recovery was allowed to send quota items, the oldest of

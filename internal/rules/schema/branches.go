@@ -5,8 +5,8 @@ func compileAllOf(s *scope, value any, at string) error {
 	return compileBranches(s, value, at, func(nodes []*node) rule {
 		return func(r *run, v any, evaluated seen) string {
 			for _, n := range nodes {
-				if at := r.inPlace(n, v, evaluated); at != "" {
-					return at
+				if mismatch := r.inPlace(n, v, evaluated); mismatch != "" {
+					return mismatch
 				}
 			}
 			return ""
@@ -144,8 +144,8 @@ func compileDependentSchemas(s *scope, value any, at string) error {
 				return at
 			}
 			if n := named[name]; n != nil {
-				if at := r.inPlace(n, v, evaluated); at != "" {
-					return at
+				if mismatch := r.inPlace(n, v, evaluated); mismatch != "" {
+					return mismatch
 				}
 			}
 		}
@@ -186,9 +186,9 @@ func (r *run) inPlace(n *node, v any, evaluated seen) string {
 		return n.at
 	}
 	inner := make(seen, len(evaluated))
-	at := r.apply(n, v, inner)
-	if at != "" {
-		return at
+	mismatch := r.apply(n, v, inner)
+	if mismatch != "" {
+		return mismatch
 	}
 	for i, marked := range inner {
 		evaluated[i] = evaluated[i] || marked
@@ -232,8 +232,8 @@ func compileUnevaluated(s *scope, value any, at, most string, parts func(any) []
 			if evaluated[i] {
 				continue
 			}
-			if at := r.apply(n, part, nil); at != "" {
-				return at
+			if mismatch := r.apply(n, part, nil); mismatch != "" {
+				return mismatch
 			}
 			evaluated.mark(i)
 		}

@@ -36,13 +36,10 @@ func (p *Process) Poster() Poster { return Poster{p} }
 // Poster makes POSTs (delivery.Poster).
 type Poster struct{ *Process }
 
-// wh-id is the third header of a POST.
-const idHeader = 2
-
 // Post makes one POST, which its receiver answers.
 func (p Poster) Post(ctx context.Context, r delivery.Request) delivery.Response {
 	began := time.Now()
-	post := Post{path.Base(r.URL), r.Header[idHeader].Value, r.Body, r.Header}
+	post := Post{path.Base(r.URL), idOf(r.Header), r.Body, r.Header}
 	var got Answer
 	err := p.one(ctx, "POST", post.EndpointID+"/"+post.DeliveryID, func() { got = p.model.Post(post) })
 	timeout := err != nil || got.Status == 0 || got.Took > AttemptTimeout
@@ -55,6 +52,16 @@ func (p Poster) Post(ctx context.Context, r delivery.Request) delivery.Response 
 	return delivery.Response{
 		Status: got.Status, Reason: delivery.StatusReason(got.Status), RetryAfter: got.RetryAfter, Elapsed: time.Since(began),
 	}
+}
+
+// idOf is the wh-id of a POST.
+func idOf(header []delivery.Field) string {
+	for _, h := range header {
+		if h.Name == "Wh-Id" {
+			return h.Value
+		}
+	}
+	return ""
 }
 
 // wait reports whether ctx lasted as long.
