@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/kit/alarms"
+	"github.com/herald-webhooks/herald/infra/kit/parameters"
 	"github.com/herald-webhooks/herald/infra/kit/plot"
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
@@ -24,7 +25,7 @@ func readWidgets(file string) ([]alarms.Widget, error) {
 		body, _ := cfn.At(r.Properties, "DashboardBody")["Fn::Sub"].(string)
 		return alarms.Widgets(os.Expand(body, func(name string) string { //nolint:wrapcheck // likewise
 			id, _, _ := strings.Cut(name, ".")
-			if id == "Stage" {
+			if id == parameters.Stage {
 				return "local"
 			}
 			return id

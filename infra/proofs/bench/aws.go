@@ -40,7 +40,7 @@ func (f *fakeAWS) result(action string, in *json.Decoder) (any, error) {
 	case "BatchGetItem":
 		return f.items(in)
 	case "Query":
-		return object{"Items": []object{f.endpoint(endpointID(0))}, "Count": 1}, nil
+		return object{"Items": []object{f.endpoint(endpointID)}, "Count": 1}, nil
 	case "BatchWriteItem":
 		return object{"UnprocessedItems": object{}}, nil
 	case "Decrypt":

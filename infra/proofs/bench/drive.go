@@ -23,7 +23,6 @@ type row struct {
 	name     string
 	mode     string // of the process
 	load     workload
-	unpaired bool          // the row is measured without the bare client
 	bare     []measurement // the bare client's, each run right before one of results
 	results  []measurement
 	requests []float64 // to AWS, of each run, for one delivery
@@ -67,29 +66,23 @@ func drive(o options) error {
 // rowsOf are the measurements of one round.
 func rowsOf(deliveries int, receiver string) []*row {
 	var rows []*row
-	for _, mode := range []string{"deliver", "exchange", "fanout"} {
+	for _, mode := range []string{"deliver", "fanout"} {
 		for _, batch := range []int{50, 10, 1} {
-			load := workload{Batch: batch, Invocations: max(deliveries/batch, 20), BodyBytes: 500, Endpoints: 1,
-				Receiver: receiver + "/hook"}
-			if mode != "exchange" && batch == 1 {
+			load := workload{Batch: batch, Invocations: max(deliveries/batch, 20), Receiver: receiver}
+			if batch == 1 {
 				load.Invocations /= 5 // each takes many times as long
 			}
 			rows = append(rows, &row{name: fmt.Sprintf("%s, %d", mode, batch), mode: mode, load: load})
 		}
 	}
-	// The 50 bodies of 115 KB and their attributes stay just below Lambda's limit of 6 MB for an invocation.
-	big := workload{Batch: 50, Invocations: 20, BodyBytes: 115_000, Endpoints: 50, Receiver: receiver + "/big"}
-	return append(rows, &row{name: "deliver, 6 MB, 1 MiB answers", mode: "deliver", load: big, unpaired: true})
+	return rows
 }
 
 // measure runs the bare client, at as many posts at once as the row's batch has records, and then the row.
 func (r *row) measure(caFile string) error {
-	if !r.unpaired {
-		m, err := inChild("bare", r.load, caFile)
-		if err != nil {
-			return err
-		}
-		r.bare = append(r.bare, m)
+	bare, err := inChild("bare", r.load, caFile)
+	if err != nil {
+		return err
 	}
 	fake := &fakeAWS{receiver: r.load.Receiver}
 	server := httptest.NewServer(fake)
@@ -100,24 +93,18 @@ func (r *row) measure(caFile string) error {
 	if err != nil {
 		return err
 	}
-	r.results = append(r.results, m)
+	r.bare, r.results = append(r.bare, bare), append(r.results, m)
 	r.requests = append(r.requests, float64(fake.calls.Load())/float64(load.Batch*(load.Invocations+warmups)))
 	return nil
 }
 
-// receive answers 204 at once, or 200 and 1 MiB under /big.
+// receive answers 204 at once.
 func receive(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.Copy(io.Discard, r.Body); err != nil {
 		return // the client went away
 	}
-	if r.URL.Path != "/big" {
-		w.WriteHeader(http.StatusNoContent)
-		return
-	}
-	_, _ = w.Write(bigAnswer) // the client reads 64 KiB of it
+	w.WriteHeader(http.StatusNoContent)
 }
-
-var bigAnswer = make([]byte, 1<<20)
 
 // runtimeSettings are the queue workers' in template.yaml (decision 8). The bare client runs with them too.
 var runtimeSettings = []string{"GOGC=400", "GOMEMLIMIT=200MiB", "GOMAXPROCS=1"}

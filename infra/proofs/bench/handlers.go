@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
+	"github.com/herald-webhooks/herald/infra/kit/functions"
+	"github.com/herald-webhooks/herald/infra/kit/parameters"
 	"github.com/herald-webhooks/herald/internal/edges/batch"
 	"github.com/herald-webhooks/herald/internal/edges/config"
 	"github.com/herald-webhooks/herald/internal/edges/egress"
@@ -26,34 +29,15 @@ const (
 	secret   = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwABCDEFGHIJI=" //nolint:gosec // signs nothing but the benchmark
 	tenant   = "tenant_bench"
 	queueARN = "arn:aws:sqs:eu-central-1:000000000000"
-
-	logSample          = telemetry.Sample(1) // the template's defaults
-	attemptTimeout     = 15
-	maximumConcurrency = 200
-
-	allowedCIDRs, allowedPorts = "127.0.0.1/32", "1024-65535" // where the receiver is
 )
 
 // deliver measures the deliver handler: everything between Lambda's payload and its answer.
 func deliver(in workload) (measurement, error) {
-	cfg, err := config.AWS()
+	c, err := configured[deliverhandler.Settings](in, "deliver")
 	if err != nil {
 		return measurement{}, err
 	}
-	h, err := deliverhandler.New(deliverhandler.Config{
-		Settings: deliverhandler.Settings{
-			Stage: egress.LocalStage, EndpointsTable: "Endpoints", DeliveriesTable: "Deliveries", SecretsKeyARN: "key",
-			EndpointHealthTable: "EndpointHealth", BacklogTable: "Backlog", DeadLetterQueueURL: in.AWS + "/DeadLetterQueue",
-			RetryQueueURL: in.AWS + "/RetryQueue", RetryQueueARN: queueARN + ":RetryQueue",
-			SlowQueueURL: in.AWS + "/SlowQueue", SlowQueueARN: queueARN + ":SlowQueue",
-			RetryBase: 5, RetryFactor: 4, MaxRetries: 9, LongWait: 150, MaxLifeDays: 7, Minute: 60, FunctionTimeout: 30,
-			ConnectTimeout: 5, AttemptTimeout: attemptTimeout, EndpointConcurrency: in.Batch,
-			MaximumConcurrency: maximumConcurrency, RecordAcknowledged: "all", AcknowledgedDays: 7,
-			SuccessLogSample: logSample, CompanionHeaders: delivery.CompanionsWebhook,
-			EgressAllowCIDRs: allowedCIDRs, EgressAllowPorts: allowedPorts,
-		},
-		AWS: cfg, Log: lambdacontext.NewLogger(), Metrics: telemetry.NewMetrics(os.Stdout, "bench", "deliver", time.Now),
-	})
+	h, err := deliverhandler.New(c)
 	if err != nil {
 		return measurement{}, err
 	}
@@ -62,23 +46,40 @@ func deliver(in workload) (measurement, error) {
 
 // fanOut measures the fanout handler. A delivery here is an event.
 func fanOut(in workload) (measurement, error) {
-	cfg, err := config.AWS()
+	c, err := configured[fanouthandler.Settings](in, "fanout")
 	if err != nil {
 		return measurement{}, err
 	}
-	h, err := fanouthandler.New(fanouthandler.Config{
-		Settings: fanouthandler.Settings{
-			EndpointsTable: "Endpoints", EndpointHealthTable: "EndpointHealth", DeliveryQueueURL: in.AWS + "/DeliveryQueue",
-			SlowQueueURL: in.AWS + "/SlowQueue", EventsDeadLetterQueueURL: in.AWS + "/EventsDeadLetterQueue",
-			EventsMaxReceiveCount: 50, MaximumConcurrency: maximumConcurrency, AttemptTimeout: attemptTimeout,
-			SuccessLogSample: logSample, SchemaCheck: "off",
-		},
-		AWS: cfg, Log: lambdacontext.NewLogger(), Metrics: telemetry.NewMetrics(os.Stdout, "bench", "fanout", time.Now),
-	})
+	h, err := fanouthandler.New(c)
 	if err != nil {
 		return measurement{}, err
 	}
 	return invocations(h.Process, published(in), in)
+}
+
+// configured is a function's configuration as the template has it, with the receiver and AWS on this machine. A batch
+// goes to one endpoint at once, as many attempts as the bare client makes.
+func configured[S any](in workload, function string) (c config.Function[S], err error) {
+	resources := map[string]string{"SecretsKey.Arn": "key"}
+	for _, table := range []string{"Endpoints", "EndpointHealth", "Deliveries", "Backlog"} {
+		resources[table] = table
+	}
+	for _, name := range []string{
+		"DeliveryQueue", "RetryQueue", "SlowQueue", "DeadLetterQueue", "EventsDeadLetterQueue",
+	} {
+		resources[name], resources[name+".Arn"] = in.AWS+"/"+name, queueARN+":"+name
+	}
+	c.Settings, err = functions.Read[S](functions.Options{Resources: resources, Parameters: map[string]string{
+		parameters.Stage: egress.LocalStage, parameters.EndpointConcurrency: strconv.Itoa(in.Batch),
+		parameters.EgressAllowCidrs: "127.0.0.1/32", parameters.EgressAllowPorts: "1024-65535",
+	}}, function)
+	if err != nil {
+		return c, err
+	}
+	c.AWS, err = config.AWS()
+	c.Log = lambdacontext.NewLogger()
+	c.Metrics = telemetry.NewMetrics(os.Stdout, "bench", function, time.Now)
+	return c, err
 }
 
 // identity is an invocation's.
@@ -110,23 +111,22 @@ func invocations(h batch.Handler, records []events.SQSMessage, in workload) (mea
 	return measure(in, func() error { return invoke(in.Invocations) })
 }
 
-func endpointID(i int) string { return fmt.Sprintf("webhook_01JD0000000000000000%06d", i) }
+const endpointID = "webhook_01JD0000000000000000000000"
 
-// deliveryBody is {"type":…,"data":…} of n bytes.
-func deliveryBody(n int) []byte {
+// deliveryBody is {"type":…,"data":…} of 500 bytes.
+func deliveryBody() []byte {
 	const head, tail = `{"type":"user.updated","data":{"userId":"user_2c9WZ1","note":"`, `"}}`
-	return []byte(head + strings.Repeat("x", max(n-len(head)-len(tail), 0)) + tail)
+	return []byte(head + strings.Repeat("x", 500-len(head)-len(tail)) + tail)
 }
 
 // deliveries are the records of one invocation of deliver.
 func deliveries(in workload) (records []events.SQSMessage) {
-	body := deliveryBody(in.BodyBytes)
+	body := deliveryBody()
 	content := delivery.ContentOf(body)
 	for i := range in.Batch {
-		id := endpointID(i % in.Endpoints)
 		eventID := fmt.Sprint("evt_", i)
-		ref := delivery.Ref{DeliveryID: delivery.ID(tenant, eventID, id, content), TenantID: tenant, EndpointID: id,
-			EventID: eventID, CreatedAt: time.Now()}
+		ref := delivery.Ref{DeliveryID: delivery.ID(tenant, eventID, endpointID, content), TenantID: tenant,
+			EndpointID: endpointID, EventID: eventID, CreatedAt: time.Now()}
 		r := record(i, string(body))
 		r.MessageAttributes = sqsevent.Attributes(queue.Attributes(delivery.Message{Ref: ref, Body: body}))
 		records = append(records, r)
@@ -138,7 +138,7 @@ func deliveries(in workload) (records []events.SQSMessage) {
 func published(in workload) (records []events.SQSMessage) {
 	for i := range in.Batch {
 		body := fmt.Sprintf(`{"id":"evt_%d","tenant_id":"%s","occurred_at":"2026-01-02T03:04:05Z",%s`,
-			i, tenant, deliveryBody(in.BodyBytes)[1:])
+			i, tenant, deliveryBody()[1:])
 		records = append(records, record(i, body))
 	}
 	return records
@@ -155,7 +155,7 @@ func record(i int, body string) events.SQSMessage {
 		AWSRegion:      "eu-central-1",
 		Attributes: map[string]string{
 			"ApproximateReceiveCount": "1", "SentTimestamp": "1700000000000", "SenderId": "AIDAIENQZJOLO23YVJ4VO",
-			"ApproximateFirstReceiveTimestamp": "1700000000001", "MessageGroupId": endpointID(0),
+			"ApproximateFirstReceiveTimestamp": "1700000000001", "MessageGroupId": endpointID,
 		},
 		MessageAttributes: map[string]events.SQSMessageAttribute{},
 	}

@@ -1,5 +1,5 @@
-// Command bench measures the cost of a delivery: CPU time, memory and AWS requests of the handlers of fanout and
-// deliver, each in its own process, and of the HTTP client alone.
+// Command bench measures the cost of a delivery, to notice a loss of speed: CPU time and AWS requests of the handlers
+// of fanout and deliver, each in its own process.
 //
 // A bare net/http client runs under the same conditions right before each of these processes. The result is the median
 // of the ratios of such pairs: a ratio holds even on a machine that does other work. AWS and the receiver run in the
@@ -26,7 +26,7 @@ func main() {
 
 // modes are the measurements of the processes.
 var modes = map[string]func(workload) (measurement, error){
-	"deliver": deliver, "fanout": fanOut, "exchange": exchange, "bare": bare,
+	"deliver": deliver, "fanout": fanOut, "bare": bare,
 }
 
 // run is the driver, or one of its processes when the first argument names a mode.
@@ -55,11 +55,9 @@ type options struct {
 
 // workload is the task of a measuring process.
 type workload struct {
-	Batch       int    // records of one invocation; concurrency of the bare client and the exchange
+	Batch       int    // records of one invocation; concurrency of the bare client
 	Invocations int    // measured ones; warmups come before
-	BodyBytes   int    // of one delivery
-	Endpoints   int    // distinct ones of a batch
-	Receiver    string // URL of the receiver's endpoint
+	Receiver    string // its URL
 	AWS         string // base URL of the AWS endpoint
 }
 

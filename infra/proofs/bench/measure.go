@@ -11,7 +11,6 @@ import (
 type measurement struct {
 	Deliveries int
 	CPUSeconds float64 // user and system
-	PeakRSS    int64   // bytes
 }
 
 // cpu is the CPU time of one delivery, in milliseconds.
@@ -33,7 +32,6 @@ func measure(in workload, do func() error) (measurement, error) {
 	}
 	return measurement{
 		Deliveries: in.Batch * in.Invocations, CPUSeconds: (cpuTime(ended) - cpuTime(started)).Seconds(),
-		PeakRSS: ended.Maxrss * 1024,
 	}, nil
 }
 

@@ -10,17 +10,15 @@ import (
 func printTable(rows []*row, rounds int) {
 	fmt.Printf("%d cores, %s/%s, %s\n", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	fmt.Printf("Medians of %d runs; infra/docs/benchmark.md explains them.\n\n", rounds)
-	fmt.Printf("%-28s %6s %13s %8s %9s %9s\n", "", "× bare", "quartiles", "CPU ms", "AWS req.", "peak MiB")
+	fmt.Printf("%-12s %6s %13s %8s %9s\n", "", "× bare", "quartiles", "CPU ms", "AWS req.")
 	for _, r := range rows {
-		var ratio, quartiles string
-		if !r.unpaired {
-			v := r.ratios()
-			ratio = fmt.Sprintf("%.2f", quantile(v, 0.5))
-			quartiles = fmt.Sprintf("%.2f-%.2f", quantile(v, 0.25), quantile(v, 0.75))
+		ratios, cpus := r.ratios(), make([]float64, len(r.results))
+		for i, m := range r.results {
+			cpus[i] = m.cpu()
 		}
-		fmt.Printf("%-28s %6s %13s %8.4f %9.3f %9.0f\n", r.name, ratio, quartiles, median(r.results, measurement.cpu),
-			quantile(slices.Sorted(slices.Values(r.requests)), 0.5),
-			median(r.results, func(m measurement) float64 { return float64(m.PeakRSS) / (1 << 20) }))
+		quartiles := fmt.Sprintf("%.2f-%.2f", quantile(ratios, 0.25), quantile(ratios, 0.75))
+		fmt.Printf("%-12s %6.2f %13s %8.4f %9.3f\n", r.name, quantile(ratios, 0.5), quartiles, median(cpus),
+			median(r.requests))
 	}
 }
 
@@ -42,11 +40,4 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[below] + (at-float64(below))*(sorted[above]-sorted[below])
 }
 
-func median(all []measurement, of func(measurement) float64) float64 {
-	values := make([]float64, len(all))
-	for i, m := range all {
-		values[i] = of(m)
-	}
-	slices.Sort(values)
-	return quantile(values, 0.5)
-}
+func median(values []float64) float64 { return quantile(slices.Sorted(slices.Values(values)), 0.5) }

@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/herald-webhooks/herald/infra/kit/pipeline"
+	"github.com/herald-webhooks/herald/infra/kit/functions"
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
@@ -155,8 +155,8 @@ func newAPI(t *testing.T) *api {
 	a.key = newKey(t, dynamo.NewAPIKeys(client, a.options.Resources["ApiKeys"]), "acme")
 	a.fill(client, a.options.Resources["Endpoints"])
 	a.handler = must(webhooks.New(webhooks.Config{
-		Settings: pipeline.Settings[webhooks.Settings](t, a.options, "webhooks"), AWS: a.options.AWS("webhooks"),
-		Log: pipeline.Log(&a.output),
+		Settings: functions.Settings[webhooks.Settings](t, a.options, "webhooks"), AWS: a.options.AWS("webhooks"),
+		Log: functions.Log(&a.output),
 	}))
 	a.handler.Now = a.options.Now
 	return a

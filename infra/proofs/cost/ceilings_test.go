@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/herald-webhooks/herald/infra/kit/pipeline"
+	"github.com/herald-webhooks/herald/infra/kit/functions"
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
@@ -24,7 +24,7 @@ const (
 func defaults(t *testing.T) parameters {
 	t.Helper()
 	return func(name string) float64 {
-		n, err := strconv.ParseFloat(pipeline.Value(t, pipeline.Options{}, name), 64)
+		n, err := strconv.ParseFloat(functions.Value(t, functions.Options{}, name), 64)
 		if err != nil {
 			t.Fatal(err)
 		}

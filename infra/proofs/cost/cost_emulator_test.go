@@ -12,7 +12,7 @@ import (
 	"time"
 
 	alarmdata "github.com/herald-webhooks/herald/infra/kit/alarms"
-	"github.com/herald-webhooks/herald/infra/kit/pipeline"
+	"github.com/herald-webhooks/herald/infra/kit/functions"
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
@@ -246,14 +246,14 @@ func readProfile(t *testing.T, name, environment string) profile {
 	t.Helper()
 	section := regexp.MustCompile(`(?s)\n\[` + environment + `\.deploy.*?\n\]`).
 		FindString(string(must(os.ReadFile("../../../samconfig.toml"))))
-	o := pipeline.Options{Parameters: map[string]string{}}
+	o := functions.Options{Parameters: map[string]string{}}
 	for _, set := range regexp.MustCompile(`\n    "(\w+)=(.*?)"`).FindAllStringSubmatch(section, -1) {
 		o.Parameters[set[1]] = set[2]
 	}
 	p := profile{
 		name: name, pollers: pollers, batch: number(t, o, "BatchSize"), window: number(t, o, "BatchWindowSeconds"),
 	}
-	if pipeline.Value(t, o, "LimitConcurrency") == "false" {
+	if functions.Value(t, o, "LimitConcurrency") == "false" {
 		p.pollers = fewPollers
 	}
 	return p

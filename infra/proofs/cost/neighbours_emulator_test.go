@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/herald-webhooks/herald/infra/kit/pipeline"
+	"github.com/herald-webhooks/herald/infra/kit/functions"
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/tenants/webhooks"
 	"github.com/herald-webhooks/herald/internal/testkit"
@@ -68,7 +68,7 @@ func report(b *testing.B, alone, beside []time.Duration) {
 // processes are processes of webhooks. Each answers one request at a time. Their number is the largest number of
 // requests that were under way at once.
 type processes struct {
-	options  pipeline.Options
+	options  functions.Options
 	settings webhooks.Settings
 	cfg      aws.Config
 	keys     *dynamo.APIKeys
@@ -84,11 +84,11 @@ func newProcesses(b *testing.B) *processes {
 		Credentials: credentials.NewStaticCredentialsProvider("testing", "testing", ""),
 	}
 	table := testkit.Tables(b, cfg).ApiKeys
-	o := pipeline.Options{
+	o := functions.Options{
 		Resources: map[string]string{"ApiKeys": table}, Parameters: map[string]string{"Stage": "prod"},
 	}
 	return &processes{
-		options: o, settings: pipeline.Settings[webhooks.Settings](b, o, "webhooks"), cfg: cfg,
+		options: o, settings: functions.Settings[webhooks.Settings](b, o, "webhooks"), cfg: cfg,
 		keys: dynamo.NewAPIKeys(dynamodb.NewFromConfig(cfg), table), idle: make(chan lambda.Handler, 2000),
 	}
 }
@@ -130,6 +130,6 @@ func (p *processes) take() lambda.Handler {
 		return one
 	default:
 	}
-	config := webhooks.Config{Settings: p.settings, AWS: p.cfg, Log: pipeline.Log(io.Discard)}
+	config := webhooks.Config{Settings: p.settings, AWS: p.cfg, Log: functions.Log(io.Discard)}
 	return must(webhooks.New(config))
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	alarmdata "github.com/herald-webhooks/herald/infra/kit/alarms"
-	"github.com/herald-webhooks/herald/infra/kit/pipeline"
+	"github.com/herald-webhooks/herald/infra/kit/functions"
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/keyring"
 	"github.com/herald-webhooks/herald/internal/rules/backlog"
@@ -40,8 +40,8 @@ type rig struct {
 	traffic
 	t         *testing.T
 	cfg       aws.Config // of the emulator, past the counters
-	options   pipeline.Options
-	functions pipeline.Functions
+	options   functions.Options
+	functions functions.Functions
 	mappings  []mapping
 	now       time.Time
 	output    bytes.Buffer
@@ -80,8 +80,8 @@ func newRig(t *testing.T, c traffic) *rig {
 	if name, value, set := strings.Cut(c.setting, "="); set {
 		parameters[name] = value
 	}
-	r.options = pipeline.Options{
-		Resources: pipeline.Resources(t, cfg), Receivers: r, Parameters: parameters,
+	r.options = functions.Options{
+		Resources: functions.Resources(t, cfg), Receivers: r, Parameters: parameters,
 		AWS: func(string) aws.Config { return counted },
 		Now: func() time.Time { return r.now }, Output: func(string) io.Writer { return &r.output },
 	}
@@ -90,7 +90,7 @@ func newRig(t *testing.T, c traffic) *rig {
 			r.provisioned[r.options.Resources[s.table]] = true
 		}
 	}
-	f := pipeline.New(t, r.options)
+	f := functions.OnAWS(t, r.options)
 	r.functions = f
 	r.mappings = []mapping{ // retries and dead letters come alone: the worst case
 		{"EventsQueue", "fanout", f.Fanout, c.batch}, {"DeliveryQueue", "deliver", f.Deliver, c.batch},
@@ -116,7 +116,7 @@ func (r *rig) subscribe(tenant, n int) {
 		secrets := keyring.NewSecrets(kms.NewFromConfig(r.cfg), r.options.Resources["SecretsKey.Arn"])
 		e.SealedHeaders = must(secrets.Seal(r.t.Context(), keyring.HeadersOf(e), endpoint.EncodeHeaders(headers)))
 	}
-	pipeline.Subscribe(r.t, r.cfg, r.options.Resources, e)
+	functions.Subscribe(r.t, r.cfg, r.options.Resources, e)
 }
 
 // publish puts an event on EventsQueue, for deliveries that fail so often.
@@ -125,7 +125,7 @@ func (r *rig) publish(tenant, failing int) {
 	r.published++
 	payload := fmt.Sprintf(`"type":"user.updated","data":{"userId":"user_2c9WZ1","fail":%d,"note":"`, failing)
 	fill := strings.Repeat("x", bodySize-len(`{`)-len(payload)-len(`"}}`))
-	url := pipeline.QueueURL("EventsQueue")
+	url := functions.QueueURL("EventsQueue")
 	r.waiting[url] = append(r.waiting[url], message{Body: fmt.Sprintf(
 		`{"id":"evt_01JD00000000000000%06d","tenant_id":"%s","occurred_at":"%s",%s%s"}}`,
 		r.published, tenantID(tenant), r.now.Format(time.RFC3339), payload, fill)})
@@ -197,7 +197,7 @@ func (r *rig) drain() (moved int) {
 			r.now = r.now.Add(r.longest)
 		}
 		r.longest = 0
-		url := pipeline.QueueURL(m.queue)
+		url := functions.QueueURL(m.queue)
 		messages := r.waiting[url]
 		delete(r.waiting, url)
 		for part := range slices.Chunk(messages, m.batch) {
@@ -214,14 +214,14 @@ func batches(messages int) float64 { return math.Ceil(float64(messages) / sqsBat
 func (r *rig) handOver(by mapping, messages []message) {
 	for n := range messages {
 		m := &messages[n]
-		m.EventSourceARN = pipeline.QueueURL(by.queue + ".Arn")
+		m.EventSourceARN = functions.QueueURL(by.queue + ".Arn")
 		m.MessageId, m.ReceiptHandle = fmt.Sprintf("059f36b4-87a3-44ab-83d2-%012d", n), strconv.Itoa(n)
 		received, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
 		m.Attributes = sqsevent.System(r.now, received+1)
 	}
 	var failed []string
 	r.invoke(by.function, len(messages), func(ctx context.Context) { failed = by.process(ctx, messages) })
-	url := pipeline.QueueURL(by.queue)
+	url := functions.QueueURL(by.queue)
 	for _, m := range messages {
 		if slices.Contains(failed, m.MessageId) {
 			r.waiting[url] = append(r.waiting[url], m)
@@ -303,9 +303,9 @@ func (r *rig) life(item attributes) float64 {
 }
 
 // number is a parameter's value.
-func number(t testing.TB, o pipeline.Options, parameter string) float64 {
+func number(t testing.TB, o functions.Options, parameter string) float64 {
 	t.Helper()
-	return must(strconv.ParseFloat(pipeline.Value(t, o, parameter), 64))
+	return must(strconv.ParseFloat(functions.Value(t, o, parameter), 64))
 }
 
 func must[T any](value T, err error) T {

@@ -119,7 +119,7 @@ func hashOf(all ...string) uint64 {
 func (e *explorer) invoke(run func(p *process)) {
 	e.left.Invocations--
 	e.started++
-	p := functions.New(e.Model, fmt.Sprintf("p%d", e.started), e.rules, rand.New(rand.NewPCG(1, 1)))
+	p := functions.OnModel(e.Model, fmt.Sprintf("p%d", e.started), e.rules, rand.New(rand.NewPCG(1, 1)))
 	e.Mu.Lock()
 	e.known[p.Process] = hashOf(e.tables(), e.messages())
 	e.Mu.Unlock()

@@ -52,7 +52,7 @@ var moments = map[string]func(w *world, about *truth, call string) bool{
 // no long one, and not its life.
 func TestNothingDiesOfUs(t *testing.T) {
 	t.Parallel()
-	schedule, long := functions.DefaultRules(1).Schedule, time.Duration(0)
+	schedule, long := functions.DefaultRules(200).Schedule, time.Duration(0)
 	for place := 1; place <= schedule.MaxRetries; place++ {
 		if schedule.LongAfter(place) {
 			long += schedule.Wait(place, 0, 0, 0)
@@ -93,7 +93,7 @@ func TestNothingDiesOfUs(t *testing.T) {
 // waits at most.
 func TestNothingDiesWhileScalingFollows(t *testing.T) {
 	t.Parallel()
-	schedule, long := functions.DefaultRules(1).Schedule, 1 // the first attempt
+	schedule, long := functions.DefaultRules(200).Schedule, 1 // the first attempt
 	for place := 1; place <= schedule.MaxRetries; place++ {
 		if schedule.LongAfter(place) {
 			long++

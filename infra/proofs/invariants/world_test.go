@@ -102,7 +102,7 @@ func (w *world) process(name string) *process {
 	w.unique++
 	random := rand.New(rand.NewPCG(uint64(w.unique), 1))
 	w.Mu.Unlock()
-	p := functions.New(w.Model, name, w.rules, random)
+	p := functions.OnModel(w.Model, name, w.rules, random)
 	if w.watch != nil {
 		w.watch(p)
 	}

@@ -207,7 +207,7 @@ func (w *world) refuse(c *model.Call) model.Verdict {
 func (w *world) minute() {
 	if !w.scenario.dead.holds(w.now()) {
 		random := rand.New(rand.NewPCG(seed, uint64(w.stats.runs))) //nolint:gosec // as above
-		go functions.New(w.Model, "release "+strconv.Itoa(w.stats.runs), w.rules, random).Release()
+		go functions.OnModel(w.Model, "release "+strconv.Itoa(w.stats.runs), w.rules, random).Release()
 	}
 	w.stats.runs++
 	w.Mu.Lock()

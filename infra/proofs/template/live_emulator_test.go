@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/infra/kit/alarms"
-	"github.com/herald-webhooks/herald/infra/kit/pipeline"
+	"github.com/herald-webhooks/herald/infra/kit/functions"
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
@@ -102,7 +102,7 @@ func (s *stage) live(bad day) {
 	for minute := range 24 * 60 {
 		s.say(bad.yesterday, start.Add(-time.Duration(minute+1)*time.Minute))
 	}
-	var functions pipeline.Functions
+	var functions functions.Functions
 	for minute := range dayUntil {
 		s.now = start.Add(time.Duration(minute)*time.Minute + 30*time.Second)
 		inTrouble := minute >= troubleFrom && minute < troubleUntil
@@ -124,7 +124,7 @@ func (s *stage) live(bad day) {
 }
 
 // work has the functions behind queues do a minute's.
-func (s *stage) work(functions pipeline.Functions, bad day, minute int) {
+func (s *stage) work(functions functions.Functions, bad day, minute int) {
 	s.t.Helper()
 	if minute == troubleFrom {
 		all(bad.fault, bad.once)(s)

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/herald-webhooks/herald/infra/kit/pipeline"
+	"github.com/herald-webhooks/herald/infra/kit/functions"
 	"github.com/herald-webhooks/herald/infra/kit/runbook"
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
@@ -179,8 +179,8 @@ func (s *stage) manage() {
 func (s *stage) webhooks() *webhooks.Handler {
 	s.t.Helper()
 	h, err := webhooks.New(webhooks.Config{
-		Settings: pipeline.Settings[webhooks.Settings](s.t, s.options, "webhooks"), AWS: s.aws("webhooks"),
-		Log: pipeline.Log(&s.output),
+		Settings: functions.Settings[webhooks.Settings](s.t, s.options, "webhooks"), AWS: s.aws("webhooks"),
+		Log: functions.Log(&s.output),
 	})
 	s.must(err)
 	return h
@@ -228,20 +228,20 @@ func TestDeadLettersAndDeletedEndpointsExpire(t *testing.T) {
 // people are the functions of operators.
 func (s *stage) people() map[string]lambda.Handler {
 	s.t.Helper()
-	log := pipeline.Log(&s.output)
+	log := functions.Log(&s.output)
 	again := replay.New(replay.Config{
-		Settings: pipeline.Settings[replay.Settings](s.t, s.options, "replay"), AWS: s.aws("replay"), Log: log,
+		Settings: functions.Settings[replay.Settings](s.t, s.options, "replay"), AWS: s.aws("replay"), Log: log,
 	}).Function()
 	return map[string]lambda.Handler{
 		"inspect": inspect.New(inspect.Config{
-			Settings: pipeline.Settings[inspect.Settings](s.t, s.options, "inspect"), AWS: s.aws("inspect"), Log: log,
+			Settings: functions.Settings[inspect.Settings](s.t, s.options, "inspect"), AWS: s.aws("inspect"), Log: log,
 		}).Function(),
 		"replay": again, "replay:delete": testkit.ByAlias(again, invoke.ForGood),
 		"control": control.New(control.Config{
-			Settings: pipeline.Settings[control.Settings](s.t, s.options, "control"), AWS: s.aws("control"), Log: log,
+			Settings: functions.Settings[control.Settings](s.t, s.options, "control"), AWS: s.aws("control"), Log: log,
 		}).Function(),
 		"apikeys": apikeys.New(apikeys.Config{
-			Settings: pipeline.Settings[apikeys.Settings](s.t, s.options, "apikeys"), AWS: s.aws("apikeys"), Log: log,
+			Settings: functions.Settings[apikeys.Settings](s.t, s.options, "apikeys"), AWS: s.aws("apikeys"), Log: log,
 		}).Function(),
 		"webhooks": s.webhooks(),
 	}
@@ -326,7 +326,7 @@ func unanswered(shown, answer any) (missing []string) {
 
 // workJobs has release wake replay for jobs, replay work them off, and inspect show one. The page's jobs go first:
 // they would purge the dead letter of this job.
-func (s *stage) workJobs(by pipeline.Functions) {
+func (s *stage) workJobs(by functions.Functions) {
 	s.t.Helper()
 	people := s.people()
 	s.ask(people["replay"], `{"action":"work_jobs","operator":"release"}`)

@@ -19,7 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/herald-webhooks/herald/infra/kit/alarms"
-	"github.com/herald-webhooks/herald/infra/kit/pipeline"
+	"github.com/herald-webhooks/herald/infra/kit/functions"
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
@@ -32,7 +32,7 @@ import (
 type stage struct {
 	t         *testing.T
 	tpl       template
-	options   pipeline.Options
+	options   functions.Options
 	cfg       aws.Config // of the emulator, past the faults
 	sqs       *sqs.Client
 	tables    *dynamodb.Client
@@ -67,7 +67,7 @@ func newStage(t *testing.T) *stage {
 	cfg := testkit.Moto(t)
 	s := &stage{
 		t: t, tpl: load(t), cfg: cfg, sqs: sqs.NewFromConfig(cfg), tables: dynamodb.NewFromConfig(cfg),
-		faults: testkit.NewFaults(cfg), resources: pipeline.Resources(t, cfg), queues: map[string]testkit.Queue{},
+		faults: testkit.NewFaults(cfg), resources: functions.Resources(t, cfg), queues: map[string]testkit.Queue{},
 		now: start, down: map[string]bool{}, unconsumed: map[string]int{},
 		inFlight: map[string]float64{}, deleted: map[string]float64{}, invocations: map[string]float64{},
 	}
@@ -82,12 +82,12 @@ func newStage(t *testing.T) *stage {
 	}
 	s.logical = strings.NewReplacer(names...)
 	for id, tenant := range tenants {
-		pipeline.Subscribe(t, cfg, s.resources, endpoint.Endpoint{
+		functions.Subscribe(t, cfg, s.resources, endpoint.Endpoint{
 			ID: id, TenantID: tenant, URL: "https://receiver.example/" + id, Events: []string{"*"},
 			CreatedAt: s.now, UpdatedAt: s.now,
 		})
 	}
-	s.options = pipeline.Options{
+	s.options = functions.Options{
 		Parameters: configurations(t, s.tpl)["default"], Resources: s.resources, Receivers: s,
 		AWS: s.aws, Now: func() time.Time { return s.now }, Output: s.outputOf,
 	}
@@ -164,7 +164,7 @@ func (s *stage) outputOf(function string) io.Writer {
 	return &s.output
 }
 
-func (s *stage) start() pipeline.Functions {
+func (s *stage) start() functions.Functions {
 	s.t.Helper()
-	return pipeline.New(s.t, s.options)
+	return functions.OnAWS(s.t, s.options)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"github.com/herald-webhooks/herald/infra/kit/pipeline"
+	"github.com/herald-webhooks/herald/infra/kit/functions"
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
 	"github.com/herald-webhooks/herald/internal/pipeline/release"
@@ -120,7 +120,7 @@ func (s *stage) send(name string, messages ...queue.Outgoing) {
 }
 
 // consume hands over whatever is visible in the queues.
-func (s *stage) consume(by pipeline.Functions) {
+func (s *stage) consume(by functions.Functions) {
 	s.t.Helper()
 	s.pump("EventsQueue", "Fanout", by.Fanout)
 	for _, name := range []string{"DeliveryQueue", "RetryQueue", "SlowQueue"} {

@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/kit/client"
+	"github.com/herald-webhooks/herald/infra/kit/parameters"
 	"github.com/herald-webhooks/herald/infra/kit/statefile"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
@@ -175,10 +176,10 @@ func pace(s stack.Stack) (waits []time.Duration, processes int, err error) {
 		}
 		return n
 	}
-	base := time.Duration(number("RetryBaseSeconds") * float64(time.Second))
-	schedule := retry.Schedule{Base: base, Factor: number("RetryFactor")}
-	for n := range int(number("MaxRetries")) {
+	base := time.Duration(number(parameters.RetryBaseSeconds) * float64(time.Second))
+	schedule := retry.Schedule{Base: base, Factor: number(parameters.RetryFactor)}
+	for n := range int(number(parameters.MaxRetries)) {
 		waits = append(waits, schedule.Wait(n+1, 0, 0, 0))
 	}
-	return waits, int(number("DeliverMaximumConcurrency")), err
+	return waits, int(number(parameters.DeliverMaximumConcurrency)), err
 }

@@ -50,7 +50,7 @@ func (w Watched) Read(ctx context.Context, in Window, curves []Curve) ([][]float
 			MetricStat: &types.MetricStat{
 				Stat: aws.String(c.Stat), Period: aws.Int32(int32(in.Step / time.Second)), //nolint:gosec // hours at most
 				Metric: &types.Metric{
-					Namespace: aws.String(namespace(w.Parameters["Stage"])), MetricName: aws.String(c.Metric),
+					Namespace: aws.String(namespace(w.Stage())), MetricName: aws.String(c.Metric),
 					Dimensions: []types.Dimension{{Name: aws.String("service"), Value: aws.String("deliver")}},
 				},
 			},

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
+	"github.com/herald-webhooks/herald/infra/kit/parameters"
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 )
@@ -47,7 +48,7 @@ func (s Stack) Changing() bool { return strings.HasSuffix(s.Status, "_IN_PROGRES
 func (s Stack) Region() string { return s.AWS.Region }
 
 // Stage is the parameter of that name, which the resources of the stack have as a tag.
-func (s Stack) Stage() string { return s.Parameters["Stage"] }
+func (s Stack) Stage() string { return s.Parameters[parameters.Stage] }
 
 // Place says where the stack is. Its name alone does not: another Region or account may have the same.
 func (s Stack) Place() string {

@@ -1,8 +1,3 @@
-// Package functions runs Herald's own functions on the model of AWS (internal/testkit/model), for the simulation and
-// for the tests of the invariants.
-//
-// It promises that a process calls AWS through the model alone, under the rules that the template sets. It never reads
-// the template: DefaultRules repeats the values of its defaults.
 package functions
 
 import (
@@ -23,25 +18,13 @@ import (
 	handledead "github.com/herald-webhooks/herald/internal/pipeline/deadletter"
 	"github.com/herald-webhooks/herald/internal/pipeline/deliver"
 	"github.com/herald-webhooks/herald/internal/pipeline/release"
-	"github.com/herald-webhooks/herald/internal/rules/allowance"
-	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
-	"github.com/herald-webhooks/herald/internal/rules/retry"
 	"github.com/herald-webhooks/herald/internal/rules/trace"
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
-// DefaultRules returns the rules that the template sets, for mappings with so many processes each.
-func DefaultRules(processes int) deliver.Rules {
-	return deliver.Rules{
-		Schedule:  retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9},
-		Circuit:   circuit.New(time.Minute, 30*time.Second),
-		Allowance: allowance.New(processes, model.AttemptTimeout), PerEndpoint: 10,
-	}
-}
-
-// Process is an execution environment of each function.
+// Process is an execution environment of each function, which calls AWS through the model alone.
 type Process struct {
 	*model.Process
 
@@ -52,8 +35,8 @@ type Process struct {
 	control    *control.Handler
 }
 
-// New starts a process. The clocks of a model's processes differ by nanoseconds, so that no two read the same time.
-func New(m *model.Model, name string, rules deliver.Rules, random *rand.Rand) *Process {
+// OnModel starts a process. The clocks of a model's processes differ by nanoseconds, so that no two read the same time.
+func OnModel(m *model.Model, name string, rules deliver.Rules, random *rand.Rand) *Process {
 	p := &Process{Process: m.Process(name), model: m}
 	skew := time.Duration(m.Processes())
 	var drawing sync.Mutex
@@ -115,7 +98,7 @@ func Map(m *model.Model, q *model.Queue, processes int, rules deliver.Rules, see
 	var workers []model.Worker
 	for n := range processes {
 		random := rand.New(rand.NewPCG(seed, uint64(n))) //nolint:gosec // figures that can be repeated
-		workers = append(workers, New(m, fmt.Sprintf("%s %d", q.Name, n), rules, random))
+		workers = append(workers, OnModel(m, fmt.Sprintf("%s %d", q.Name, n), rules, random))
 	}
 	return m.Map(q, workers)
 }
