@@ -18,6 +18,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // mostIncidentClicks lead from the first page to the end of an incident.
@@ -135,7 +136,7 @@ func (o clicker) until(what string, holds func() bool) {
 func (i incident) isHandled(t *testing.T) {
 	t.Helper()
 	eventually(t, "the end of the incident", func(ctx context.Context) (bool, error) {
-		var causes struct{ Data []struct{ State string } }
+		var causes api.Causes
 		if err := i.tenant.Operate(ctx, "inspect", "causes", nil, &causes); err != nil {
 			return false, err
 		}
@@ -144,7 +145,7 @@ func (i incident) isHandled(t *testing.T) {
 				return false, nil
 			}
 		}
-		var rejected struct{ Data []any }
+		var rejected api.RejectedList
 		err := i.tenant.Operate(ctx, "inspect", "rejected_events", nil, &rejected)
 		return len(rejected.Data) == 0, err
 	})

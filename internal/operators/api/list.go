@@ -16,3 +16,6 @@ type List[T any] struct {
 	// Null after the last page.
 	NextCursor *string `json:"next_cursor"`
 }
+
+// Rows are the rows of the page.
+func (l List[T]) Rows() []T { return l.Data }

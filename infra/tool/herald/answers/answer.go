@@ -1,47 +1,74 @@
-// Package answers reads the answers of the operator functions: their rows, fields at a path, and both in words.
+// Package answers has the answers of the operator functions: their fields as this tool knows them, their bytes as they
+// came, and both in words.
 //
 // It knows no function and no screen. The command line and the console show answers with it, so that both say the same.
 package answers
 
-import "strings"
+import (
+	"fmt"
 
-// Row is one object of an answer, or the answer.
-type Row = map[string]any
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
-// Rows are the objects of a list.
-func Rows(list Row) (rows []Row) {
-	data, _ := list["data"].([]any)
-	for _, r := range data {
-		if r, ok := r.(Row); ok {
-			rows = append(rows, r)
+	"github.com/herald-webhooks/herald/internal/operators/api"
+)
+
+// Answer is an answer: Fields are what this tool decides by and prints. JSON is the answer as it came, with fields that
+// a newer stack has and this tool does not know. A field that an older stack does not have is zero.
+type Answer[A any] struct {
+	Fields A
+	JSON   jsontext.Value
+}
+
+// Read reads an answer.
+func Read[A any](answer jsontext.Value) (read Answer[A], err error) {
+	read.JSON = answer
+	if err := json.Unmarshal(answer, &read.Fields); err != nil {
+		return read, fmt.Errorf("reading an answer: %w", err)
+	}
+	return read, nil
+}
+
+// List is a list of one page or several. JSON has all its rows as they came, and everything else of the last page.
+type List[R any] struct {
+	Data       []R
+	Raw        []jsontext.Value // the rows as they came
+	NextCursor *string          // nil after the last page
+	Note       string
+	JSON       jsontext.Value
+}
+
+// Page is a page of any list. Its rows are not read yet.
+type Page struct {
+	api.List[jsontext.Value] `json:",embed"`
+
+	Note string `json:"note,omitzero"`
+
+	// The fields that this tool does not know.
+	Others jsontext.Value `json:",embed"`
+}
+
+// Listed reads the rows of a page.
+func Listed[R any](page Page) (list List[R], err error) {
+	list = List[R]{Raw: page.Data, NextCursor: page.NextCursor, Note: page.Note}
+	list.JSON, err = json.Marshal(page)
+	if err != nil {
+		return list, fmt.Errorf("writing a list: %w", err)
+	}
+	list.Data = make([]R, len(page.Data))
+	for n, row := range page.Data {
+		if err := json.Unmarshal(row, &list.Data[n]); err != nil {
+			return list, fmt.Errorf("reading a row: %w", err)
 		}
 	}
-	return rows
+	return list, nil
 }
 
-// List is an answer with these rows, all that there are.
-func List(rows []Row) Row { return Row{"data": rows, "next_cursor": nil} }
-
-// At is the field of a row at a path: "health.state". Nil where there is none.
-func At(v any, path string) any {
-	for name := range strings.SplitSeq(path, ".") {
-		r, ok := v.(Row)
-		if !ok {
-			return nil
-		}
-		v = r[name]
+// ListOf is a list of one page.
+func ListOf[R any](answer jsontext.Value) (List[R], error) {
+	page, err := Read[Page](answer)
+	if err != nil {
+		return List[R]{}, err
 	}
-	return v
-}
-
-// Text is the field of that name, "" where there is none or where it is no text.
-func Text(r Row, name string) string {
-	text, _ := r[name].(string)
-	return text
-}
-
-// Number is the number at a path, 0 where there is none.
-func Number(v any, path string) float64 {
-	n, _ := At(v, path).(float64)
-	return n
+	return Listed[R](page.Fields)
 }

@@ -1,7 +1,10 @@
 package answers
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,48 +13,74 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Plain is a field as a person reads it; "–" where there is nothing.
-func Plain(v any) string {
+// Nothing is what a person reads where there is no value. In fields and requests, nothing is the zero value.
+const Nothing = "–"
+
+// Shown is a value as a person reads it: [Nothing] for nil, an empty text and a zero time. A zero is a number.
+func Shown(v any) string {
 	switch found := v.(type) {
 	case nil:
-		return "–"
+		return Nothing
 	case string:
-		if found == "" {
-			return "–"
+		return cmp.Or(found, Nothing)
+	case time.Time:
+		if found.IsZero() {
+			return Nothing
 		}
-		return found
-	case []any:
-		parts := make([]string, len(found))
-		for n, p := range found {
-			parts[n] = Plain(p)
-		}
-		return strings.Join(parts, ", ")
+		return found.UTC().Format(time.RFC3339Nano)
 	case float64:
 		return strconv.FormatFloat(found, 'f', -1, 64)
-	case Row:
-		return Compact(found)
+	}
+	return shownKind(reflect.ValueOf(v))
+}
+
+// shownKind is a value of a named type as a person reads it: a state or a reason, say.
+func shownKind(v reflect.Value) string {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return Nothing
+		}
+		return Shown(v.Elem().Interface())
+	case reflect.String:
+		return Shown(v.String())
+	case reflect.Slice:
+		parts := make([]string, v.Len())
+		for n := range parts {
+			parts[n] = Shown(v.Index(n).Interface())
+		}
+		return strings.Join(parts, ", ")
+	case reflect.Map:
+		return Compact(v.Interface())
 	default:
-		return fmt.Sprint(found)
+		return fmt.Sprint(v.Interface())
 	}
 }
 
-// When is a field that may be a time, by its distance.
+// timeOf is the time that a value is, or that a text says.
+func timeOf(v any) (at time.Time, is bool) {
+	if at, is := v.(time.Time); is {
+		return at, !at.IsZero()
+	}
+	at, err := time.Parse(time.RFC3339, Shown(v))
+	return at, err == nil
+}
+
+// When is a value, and a time by its distance.
 func When(v any, now time.Time) string {
-	written := Plain(v)
-	if at, err := time.Parse(time.RFC3339, written); err == nil {
+	if at, is := timeOf(v); is {
 		return distance(at, now)
 	}
-	return written
+	return Shown(v)
 }
 
-// Moment is a field with its distance where it is a time of the last or the next day, so that no reader has to reckon.
+// Moment is a value, and a time of the last or the next day with its distance, so that no reader has to reckon.
 func Moment(v any, now time.Time) string {
-	written := Plain(v)
-	at, err := time.Parse(time.RFC3339, written)
-	if err != nil {
-		return written
+	at, is := timeOf(v)
+	if !is {
+		return Shown(v)
 	}
-	written = at.UTC().Format(far)
+	written := at.UTC().Format(far)
 	if near := distance(at, now); near != written {
 		written += " (" + near + ")"
 	}
@@ -73,10 +102,10 @@ func distance(at, now time.Time) string {
 }
 
 // Reasons writes counts by reason.
-func Reasons(counts any) string {
+func Reasons[K ~string](counts map[K]int) string {
 	var parts []string
-	for _, f := range Fields(counts) {
-		parts = append(parts, Plain(f.Value)+" "+f.Name)
+	for _, reason := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[reason], reason))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -96,29 +125,34 @@ type Field struct {
 	Value any
 }
 
-// Lines are the fields of an object with a value, and of the objects in it: "health.state".
-func Lines(object any) (all []Field) {
-	for _, f := range Fields(object) {
-		inner, nested := f.Value.(Row)
-		if !nested {
-			all = append(all, f)
-		}
-		for _, i := range Lines(inner) {
-			all = append(all, Field{f.Name + "." + i.Name, i.Value})
-		}
+// Lines are the fields of an object with a value, in alphabetical order, and those of the objects in it:
+// "health.state". They are for a person who looks at all of an answer, whatever that has.
+func Lines(object any) ([]Field, error) {
+	written, err := json.Marshal(object)
+	if err != nil {
+		return nil, fmt.Errorf("encoding it as JSON: %w", err)
 	}
-	return all
+	var fields map[string]any
+	if err := json.Unmarshal(written, &fields); err != nil {
+		return nil, fmt.Errorf("reading an object: %w", err)
+	}
+	return lines(fields), nil
 }
 
-// Fields are a row's fields with a value, in alphabetical order.
-func Fields(v any) (all []Field) {
-	r, _ := v.(Row)
-	for name, value := range r {
-		if value != nil && value != "" {
-			all = append(all, Field{name, value})
+func lines(object map[string]any) (all []Field) {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		switch v := object[name].(type) {
+		case nil:
+		case map[string]any:
+			for _, inner := range lines(v) {
+				all = append(all, Field{name + "." + inner.Name, inner.Value})
+			}
+		default:
+			if v != "" {
+				all = append(all, Field{name, v})
+			}
 		}
 	}
-	slices.SortFunc(all, func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 

@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 // asksNothing are the acts that change nothing of a stack: they write a new file here, or serve a page.
@@ -29,7 +30,7 @@ func TestActs_askFirstAndAllAlike(t *testing.T) {
 			t.Errorf("herald %s: exit code %d: %s", line, out.code, out.words)
 		}
 		looks := []any{"endpoint", "causes", "job"}
-		acts := slices.DeleteFunc(f.requests, func(r answers.Row) bool {
+		acts := slices.DeleteFunc(f.requests, func(r sent) bool {
 			return r["dry_run"] == true || slices.Contains(looks, r["action"])
 		})
 		if len(acts) > 0 || len(f.cloud.changes) > 0 {
@@ -40,16 +41,15 @@ func TestActs_askFirstAndAllAlike(t *testing.T) {
 
 // A number that is not exact, or an id that says nothing, is no question.
 func TestQuestions_tellWhatWouldBeDone(t *testing.T) {
-	const more = `{"selected":48000,"ready":48000,"complete":false,"until":"2026-01-03T08:00:00Z"}`
+	more := api.Survey{Selected: 48000, Ready: 48000, Until: now}
 	for line, says := range map[string]string{
 		"dead purge --tenant acme":              "Delete more than 48000 dead letters for good?",
 		"dead replay --tenant acme":             "Replay more than 48000 dead letters?",
 		"rejected publish --reason not_process": "Publish more than 48000 events again?",
 		"jobs resume job_1":                     "Go on with the job job_1: delete 870 more dead letters for good?",
 	} {
-		f := &fake{answers: map[string]string{
-			"replay start_job": more, "inspect job": `{"act":"purge","left":870}`, "inspect causes": `{"data":[]}`,
-		}}
+		f := fakeOf(to(api.StartJob, more), to(api.GetJob, api.Job{Act: job.Purge, Left: 870}),
+			to(api.ListCauses, api.Causes{}))
 		code, _, words := f.play(t, "n\n", strings.Fields(line)...)
 		if contains(t, words, says); code != exit.Failed {
 			t.Errorf("herald %s: exit code %d: %s", line, code, words)
@@ -69,8 +69,8 @@ func playUnasked(t *testing.T, line, input string) (*fake, played) {
 		input = `{"tenant_id":"a"}`
 	}
 	f := &fake{
-		answers: map[string]string{"webhooks import": data("would_create")},
-		later:   slices.Repeat([]string{`{"selected":1,"ready":1,"complete":true,"next_cursor":null}`}, 10),
+		answers: map[string]string{"webhooks import": imports(wouldCreate)},
+		later:   slices.Repeat([]string{anything}, 10),
 	}
 	var out bytes.Buffer
 	on := &terminal.Terminal{In: strings.NewReader(input), Out: &out, Err: &out, Now: clock}

@@ -4,34 +4,55 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 // bulk is an act on many dead letters or rejected events.
 type bulk struct {
-	act      string // of the job
-	action   string // of replay that takes ids
-	id       string // the field of one
+	act      job.Act // "" where no job does it
+	byIDs    func(context.Context, stack.Functions, []string) (results, error)
+	id       string // the heading of ids
 	question string
-	confirm  bool // the request has to say so
+	forGood  bool // it deletes
 }
 
-// through is the operator function that does the act.
-func (b bulk) through() string {
-	if b.confirm {
-		return stack.Deleting
+// results are those of an act on ids, and the answer that has them.
+type results struct {
+	json jsontext.Value
+	rows []result
+}
+
+// result is what became of one id.
+type result struct {
+	id     string
+	result api.Result
+	reason string
+}
+
+// done reports whether the act was done.
+func (r result) done() bool {
+	return slices.Contains([]api.Result{api.ResultReplayed, api.ResultPurged, api.ResultDiscarded}, r.result)
+}
+
+// starts is the action that starts the job.
+func (b bulk) starts() api.Action[api.StartJobRequest, api.Survey] {
+	if b.forGood {
+		return api.StartJob.ForGood()
 	}
-	return "replay"
+	return api.StartJob
 }
 
 // bulk is an action on the ids of the arguments, or else a job on the selection of the flags.
@@ -39,7 +60,7 @@ func (s setup) bulk(b bulk) cli.ActionFunc {
 	return func(ctx context.Context, line *cli.Command) error {
 		fields, err := s.fields(line)
 		if err == nil {
-			err = refuseBoth(line, fields)
+			err = refuseBoth(line, fields.Selector())
 		}
 		if err != nil {
 			return err
@@ -50,19 +71,19 @@ func (s setup) bulk(b bulk) cli.ActionFunc {
 		}
 		c := call{s.screen(line), found, fields, line}
 		if ids := line.Args().Slice(); len(ids) > 0 {
-			return b.byID(ctx, c, ids)
+			return b.onIDs(ctx, c, ids)
 		}
-		return b.bySelection(ctx, c)
+		return b.onSelection(ctx, c)
 	}
 }
 
 // refuseBoth refuses ids with flags that select, and neither of them.
-func refuseBoth(line *cli.Command, selected answers.Row) error {
+func refuseBoth(line *cli.Command, selected api.Selector) error {
 	ids := line.Args().Slice()
-	switch {
-	case len(ids) > 0 && len(selected) > 0:
+	switch selects := selected != (api.Selector{}); {
+	case len(ids) > 0 && selects:
 		return exit.With(exit.Usage, "give either ids or flags that select, not both")
-	case len(ids) == 0 && len(selected) == 0:
+	case len(ids) == 0 && !selects:
 		return exit.With(exit.Usage, "say which: ids, or flags that select; see %s --help", line.FullName())
 	case len(ids) > 0 && line.Bool("dry-run"):
 		return exit.With(exit.Usage, "--dry-run is for flags that select: ids leave nothing to preview")
@@ -70,35 +91,37 @@ func refuseBoth(line *cli.Command, selected answers.Row) error {
 	return nil
 }
 
-// byID acts on ids, and says which of them were not done.
-func (b bulk) byID(ctx context.Context, c call, ids []string) error {
+// onIDs acts on ids, and says which of them were not done.
+func (b bulk) onIDs(ctx context.Context, c call, ids []string) error {
 	if err := c.confirm(fmt.Sprintf(b.question, len(ids))); err != nil {
 		return err
 	}
-	answer, err := c.stack.Ask(ctx, b.through(), b.action, answers.Row{b.id + "s": ids, "confirm": b.confirm})
+	got, err := b.byIDs(ctx, c.stack, ids)
 	if err != nil {
 		return err
 	}
-	results := answers.Rows(answer)
-	c.Rows(answer, results, b.id, "result", "reason")
-	done := []any{"replayed", "purged", "published", "discarded"}
-	if slices.ContainsFunc(results, func(r answers.Row) bool { return !slices.Contains(done, r["result"]) }) {
+	terminal.Rows(c.Screen, got.json, got.rows, []terminal.Column[result]{
+		{Head: b.id, Of: func(r result) any { return r.id }},
+		{Head: "result", Of: func(r result) any { return r.result }},
+		{Head: "reason", Of: func(r result) any { return r.reason }},
+	})
+	if slices.ContainsFunc(got.rows, func(r result) bool { return !r.done() }) {
 		return exit.Quietly(exit.Unhealthy)
 	}
 	return nil
 }
 
-// bySelection starts a job on the selection of the flags. An endpoint that they name is looked up.
-func (b bulk) bySelection(ctx context.Context, c call) error {
-	if name := answers.Text(c.fields, "endpoint_id"); name != "" && !strings.HasPrefix(name, endpoint.IDPrefix) {
-		found, err := findTarget(ctx, c.stack, c.fields)
+// onSelection starts a job on the selection of the flags. An endpoint that they name is looked up.
+func (b bulk) onSelection(ctx context.Context, c call) error {
+	if name := c.fields.EndpointID; name != "" && !strings.HasPrefix(name, endpoint.IDPrefix) {
+		found, err := findTarget(ctx, c.stack, api.Target{EndpointID: name, TenantID: c.fields.TenantID})
 		if err != nil {
 			return refusedFlag(c.line, err)
 		}
-		maps.Copy(c.fields, found.fields)
+		c.fields.EndpointID, c.fields.TenantID = found.EndpointID, found.TenantID
 	}
-	if b.act != "publish" {
-		stack.OrDead(c.fields)
+	if b.act != job.Publish {
+		c.fields.Status = stack.OrDead(c.fields.Selector()).Status
 	}
 	return b.start(ctx, c)
 }
@@ -106,113 +129,105 @@ func (b bulk) bySelection(ctx context.Context, c call) error {
 // start counts a job's selection, asks, and starts it. The token makes a request that is repeated start no second
 // job.
 func (b bulk) start(ctx context.Context, c call) error {
-	job := answers.Row{"act": b.act, "token": rand.Text(), "dry_run": true}
-	maps.Copy(job, c.fields)
-	would, err := preview(ctx, c, job)
+	request := api.StartJobRequest{Selector: c.fields.Selector(), Act: b.act, Token: rand.Text(), DryRun: true}
+	answer, err := stack.Ask(ctx, c.stack, api.StartJob, request)
+	would := answer.Fields
+	if err == nil && would.Selected == 0 && would.Complete {
+		err = missing(ctx, c)
+	}
 	if err != nil {
 		return err
 	}
 	b.sayCount(ctx, c, would)
-	ready := int(answers.Number(would, "ready"))
-	idle := ready == 0 && would["complete"] == true
-	switch {
-	case c.dryRun(), idle && answers.Number(would, "selected") == 0:
+	switch idle := would.Ready == 0 && would.Complete; {
+	case c.dryRun(), idle && would.Selected == 0:
 		if c.JSON {
-			c.PrintJSON(would)
+			c.PrintJSON(answer.JSON)
 		}
 		return nil
 	case idle:
 		return exit.With(exit.Failed, "nothing of it can be done")
 	}
-	if err := c.confirm(b.asks(ready, would["complete"] == true)); err != nil {
+	if err := c.confirm(b.asks(would)); err != nil {
 		return err
 	}
-	job["dry_run"], job["confirm"] = false, b.confirm
-	job["until"] = would["until"] // the same selection, without later deaths
-	started, err := c.stack.Ask(ctx, b.through(), "start_job", job)
+	request.DryRun, request.Confirm = false, b.forGood
+	request.Until = would.Until // the same selection, without later deaths
+	started, err := stack.Ask(ctx, c.stack, b.starts(), request)
 	if err != nil {
 		return err
 	}
 	return showStarted(ctx, c, started)
 }
 
-// asks is the question about so many, and about more where there was no time to count all.
-func (b bulk) asks(ready int, complete bool) string {
-	question := fmt.Sprintf(b.question, ready)
-	if complete {
+// asks is the question about those that can be done, and about more where there was no time to count all.
+func (b bulk) asks(would api.Survey) string {
+	question := fmt.Sprintf(b.question, would.Ready)
+	if would.Complete {
 		return question
 	}
-	return strings.Replace(question, strconv.Itoa(ready), "more than "+strconv.Itoa(ready), 1)
+	number := strconv.Itoa(would.Ready)
+	return strings.Replace(question, number, "more than "+number, 1)
 }
 
 // showStarted shows a job that was started, or watches it.
-func showStarted(ctx context.Context, c call, started answers.Row) error {
-	id, ok := answers.At(started, "job.job_id").(string)
-	switch {
-	case !ok:
+func showStarted(ctx context.Context, c call, started answers.Answer[api.Survey]) error {
+	if started.Fields.Job == nil || started.Fields.Job.JobID == "" {
 		return exit.With(exit.Failed, "the job was not started; ask again")
-	case c.line.Bool("watch"):
+	}
+	id := started.Fields.Job.JobID
+	if c.line.Bool("watch") {
 		return watcher{c.stack, c.Screen}.watch(ctx, id)
 	}
 	c.Say("started; see herald jobs show %s, or herald jobs show --watch %[1]s", answers.Safe(id))
 	if c.JSON {
-		c.PrintJSON(started)
+		c.PrintJSON(started.JSON)
 	} else {
 		c.Print(answers.Safe(id))
 	}
 	return nil
 }
 
-// preview asks for a preview of the job on the selection of a call.
-func preview(ctx context.Context, c call, job answers.Row) (answers.Row, error) {
-	would, err := c.stack.Ask(ctx, "replay", "start_job", job)
-	if err == nil && answers.Number(would, "selected") == 0 && would["complete"] == true {
-		err = missing(ctx, c)
-	}
-	return would, err
-}
-
 // sayCount tells the plan of a job on the selection.
-func (b bulk) sayCount(ctx context.Context, c call, would answers.Row) {
-	if b.act != "publish" && answers.Number(would, "selected") > 0 {
+func (b bulk) sayCount(ctx context.Context, c call, would api.Survey) {
+	if b.act != job.Publish && would.Selected > 0 {
 		b.sayCauses(ctx, c)
 	}
-	for _, field := range []string{"since", "until"} {
-		if at := answers.Text(c.fields, field); at != "" {
-			c.Say("%s %s", field, at)
-		}
+	if since := c.fields.Since; !since.IsZero() {
+		c.Say("since %s", answers.Shown(since))
 	}
-	c.Say("%.0f selected, %.0f can be done", answers.Number(would, "selected"), answers.Number(would, "ready"))
-	if refused := answers.Reasons(would["refused"]); refused != "" {
+	if until := c.fields.Until; !until.IsZero() {
+		c.Say("until %s", answers.Shown(until))
+	}
+	c.Say("%d selected, %d can be done", would.Selected, would.Ready)
+	if refused := answers.Reasons(would.Refused); refused != "" {
 		c.Say("cannot be done: %s", answers.Safe(refused))
 	}
-	if would["complete"] != true {
+	if !would.Complete {
 		c.Say("and more: there was no time to count all")
 	}
 }
 
 // sayCauses shows the selection of a job by endpoint.
 func (b bulk) sayCauses(ctx context.Context, c call) {
-	answer, err := c.stack.Ask(ctx, "inspect", "causes", c.fields)
+	answer, err := stack.Ask(ctx, c.stack, api.ListCauses, c.fields.Selector())
 	if err != nil {
 		c.Say("what is selected cannot be shown by endpoint: %s", answers.Safe(err.Error()))
 		return
 	}
-	columns := []string{"tenant_id", "endpoint", "state", "reason", "dead=count"}
-	causes, held := answers.Rows(answer), false
-	for _, cause := range causes {
-		cause["endpoint"] = cause["description"]
-		if answers.Text(cause, "description") == "" {
-			cause["endpoint"] = cause["host"]
-		}
-		if b.act == "replay" && slices.Contains([]any{"open", "paused"}, cause["state"]) {
-			cause["then"], held = "held until the endpoint is back", true
-		}
+	causes, columns := answer.Fields.Data, selectionColumns
+	waits := func(cause api.Cause) bool {
+		return b.act == job.Replay && (cause.State == api.StateOpen || cause.State == api.StatePaused)
 	}
-	if held {
-		columns = append(columns, "then")
+	if slices.ContainsFunc(causes, waits) {
+		columns = append(slices.Clone(columns), terminal.Column[api.Cause]{Head: "then", Of: func(c api.Cause) any {
+			if waits(c) {
+				return "held until the endpoint is back"
+			}
+			return nil
+		}})
 	}
 	if len(causes) > 0 {
-		c.TableTo(c.Err, causes, columns...)
+		terminal.TableTo(c.Terminal, c.Err, causes, columns)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // Connect finds a stack: [stack.Connect], or a test's.
@@ -26,7 +27,7 @@ type setup struct {
 type call struct {
 	terminal.Screen
 	stack  stack.Stack
-	fields answers.Row // of a request, that flags and argument set
+	fields usage.Fields
 	line   *cli.Command
 }
 
@@ -39,32 +40,42 @@ func (c call) confirm(question string) error {
 }
 
 // confirmed is an action that asks first.
-func (s setup) confirmed(question func(call) string, do func(context.Context, call) error) cli.ActionFunc {
+func (s setup) confirmed(question func(usage.Fields) string, do func(context.Context, call) error) cli.ActionFunc {
 	return s.on(func(ctx context.Context, c call) error {
-		if err := c.confirm(question(c)); err != nil {
+		if err := c.confirm(question(c.fields)); err != nil {
 			return err
 		}
 		return do(ctx, c)
 	})
 }
 
-// about is a question about a field of the request.
-func about(question, field string) func(call) string {
-	return func(c call) string { return fmt.Sprintf(question, answers.Safe(answers.Text(c.fields, field))) }
-}
+// about is a question about a name.
+func about(question, name string) string { return fmt.Sprintf(question, answers.Safe(name)) }
 
-// asked is an action that shows a function's answer, after a question.
-func (s setup) asked(question func(call) string, function, action string) cli.ActionFunc {
+// asked is an action that shows an answer, after a question.
+func asked[Request, Answer any](
+	s setup, question func(usage.Fields) string, action api.Action[Request, Answer],
+	request func(usage.Fields) Request,
+) cli.ActionFunc {
 	return s.confirmed(question, func(ctx context.Context, c call) error {
-		return c.answer(ctx, function, action, c.fields)
+		return answer(ctx, c, action, request(c.fields))
 	})
 }
 
-// answer asks an operator function for one object, and shows it.
-func (c call) answer(ctx context.Context, function, action string, fields answers.Row) error {
-	got, err := c.stack.Ask(ctx, function, action, fields)
+// one is an action that shows an answer.
+func one[Request, Answer any](
+	s setup, action api.Action[Request, Answer], request func(usage.Fields) Request,
+) cli.ActionFunc {
+	return s.on(func(ctx context.Context, c call) error { return answer(ctx, c, action, request(c.fields)) })
+}
+
+// answer asks for one object, and shows it.
+func answer[Request, Answer any](
+	ctx context.Context, c call, action api.Action[Request, Answer], request Request,
+) error {
+	got, err := stack.Ask(ctx, c.stack, action, request)
 	if err == nil {
-		c.One(got)
+		c.One(got.JSON)
 	}
 	return err
 }
@@ -84,9 +95,9 @@ func (s setup) on(do func(context.Context, call) error) cli.ActionFunc {
 	}
 }
 
-// fields are those of a request, that a line's flags and argument set.
-func (s setup) fields(line *cli.Command) (answers.Row, error) {
-	return usage.Fields(line, s.terminal.Now(), s.terminal.ReadObject)
+// fields are what a line's flags and argument say.
+func (s setup) fields(line *cli.Command) (usage.Fields, error) {
+	return usage.Read(line, s.terminal.Now(), s.terminal.ReadObject)
 }
 
 // screen is the terminal as a line wants it.
@@ -102,11 +113,6 @@ func whereOf(line *cli.Command) stack.Where {
 		Name: line.String("stack"), Region: line.String("region"), Profile: line.String("profile"),
 		Account: line.String("account"), Local: line.Bool("local"),
 	}
-}
-
-// one is an action that shows a function's answer.
-func (s setup) one(function, action string) cli.ActionFunc {
-	return s.on(func(ctx context.Context, c call) error { return c.answer(ctx, function, action, c.fields) })
 }
 
 // command makes a command that acts; its synopsis is its name and arguments.

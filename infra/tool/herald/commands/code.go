@@ -16,9 +16,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/urfave/cli/v3"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // codeCommand is the command code.
@@ -32,7 +33,7 @@ func compare(ctx context.Context, c call) error {
 	if c.line.Bool("local") {
 		return exit.With(exit.Usage, "the local stack runs no packages")
 	}
-	sums, err := c.ReadFile(answers.Text(c.fields, "file"))
+	sums, err := c.ReadFile(c.fields.File)
 	if err != nil {
 		return err
 	}
@@ -44,10 +45,10 @@ func compare(ctx context.Context, c call) error {
 	if err != nil {
 		return err
 	}
-	c.Rows(answers.List(rows), rows, "function", "version", "code")
+	terminal.Rows(c.Screen, api.List[codeRow]{Data: rows}, rows, codeColumns)
 	different := 0
 	for _, r := range rows {
-		if r["code"] != asReleased {
+		if r.Code != asReleased {
 			different++
 		}
 	}
@@ -55,6 +56,20 @@ func compare(ctx context.Context, c call) error {
 		return exit.With(exit.Unhealthy, "%d of %d are not what the package has", different, len(rows))
 	}
 	return nil
+}
+
+// codeRow is a function, or what an alias of it runs.
+type codeRow struct {
+	Function string `json:"function"`
+	Version  string `json:"version"`
+	Code     string `json:"code"` // the verdict
+	SHA256   string `json:"sha256"`
+}
+
+var codeColumns = []terminal.Column[codeRow]{
+	{Head: "function", Of: func(r codeRow) any { return r.Function }},
+	{Head: "version", Of: func(r codeRow) any { return r.Version }},
+	{Head: "code", Of: func(r codeRow) any { return r.Code }},
 }
 
 // asReleased is the verdict of code that is the package's.
@@ -92,12 +107,12 @@ func released(sums []byte) (map[string]string, error) {
 }
 
 // compareCode compares the code that Lambda runs, also behind aliases, with the archives of a package.
-func compareCode(ctx context.Context, s stack.Stack, digests map[string]string) ([]answers.Row, error) {
+func compareCode(ctx context.Context, s stack.Stack, digests map[string]string) ([]codeRow, error) {
 	aliases, err := aliasesOf(s, digests)
 	if err != nil {
 		return nil, err
 	}
-	client, rows := lambda.NewFromConfig(s.AWS), []answers.Row{}
+	client, rows := lambda.NewFromConfig(s.AWS), []codeRow{}
 	for _, function := range slices.Sorted(maps.Keys(digests)) {
 		name := s.Name + "-" + function
 		for _, version := range append([]string{"$LATEST", "live"}, aliases[name]...) { // live is of gradual updates
@@ -112,7 +127,7 @@ func compareCode(ctx context.Context, s stack.Stack, digests map[string]string) 
 			if runs != digests[function] {
 				verdict = "DIFFERENT"
 			}
-			rows = append(rows, answers.Row{"function": function, "version": version, "code": verdict, "sha256": runs})
+			rows = append(rows, codeRow{function, version, verdict, runs})
 		}
 	}
 	return rows, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/testkit/patience"
 )
 
@@ -34,12 +35,15 @@ var (
 	}
 )
 
+// anything is an answer to any look and to any preview.
+var anything = together(api.Erased{}, api.Survey{Selected: 1, Ready: 1, Complete: true})
+
 func TestDryRun_changesNothing(t *testing.T) {
 	looks := []any{"endpoint", "causes"}
 	for line, want := range actors {
 		f := &fake{
-			answers: map[string]string{"webhooks import": data("would_create")},
-			later:   slices.Repeat([]string{`{"selected":1,"ready":1,"complete":true,"next_cursor":null}`}, 10),
+			answers: map[string]string{"webhooks import": imports(wouldCreate)},
+			later:   slices.Repeat([]string{anything}, 10),
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), patience.Limit())
 		var out bytes.Buffer

@@ -1,20 +1,54 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
+
+// steer is an act of control on a target, and the question before it.
+type steer struct {
+	question string
+	do       func(ctx context.Context, c call, at api.Target) error
+}
+
+// steers are the acts by the names of their commands.
+var steers = map[string]steer{
+	"pause":   {"Send nothing to %s", marks(api.Pause)},
+	"resume":  {"Go on with deliveries to %s, those that are held at first", marks(api.Resume)},
+	"limit":   {"Limit the deliveries a second for %s", limit},
+	"unlimit": {"Remove the operators' limit of %s", marks(api.Unlimit)},
+	"release": {"Send %s everything that waits, at once", marks(api.Release)},
+	"discard": {"Throw away for good the deliveries that wait for %s", discard},
+}
+
+// marks is an act that a target alone is needed for.
+func marks(action api.Action[api.Target, api.ControlAnswer]) func(context.Context, call, api.Target) error {
+	return func(ctx context.Context, c call, at api.Target) error { return answer(ctx, c, action, at) }
+}
+
+func limit(ctx context.Context, c call, at api.Target) error {
+	return answer(ctx, c, api.Limit, api.LimitRequest{Target: at, RateLimit: c.fields.Rate})
+}
+
+func discard(ctx context.Context, c call, at api.Target) error {
+	request := api.DiscardRequest{Target: at, Confirm: true}
+	if before := c.fields.Before; !before.IsZero() {
+		request.DiscardedBefore = before.Format(time.RFC3339)
+	}
+	return answer(ctx, c, api.Discard, request)
+}
 
 // actOnEndpoints is an action of control on each endpoint of the arguments.
 func (s setup) actOnEndpoints() cli.ActionFunc {
@@ -22,13 +56,13 @@ func (s setup) actOnEndpoints() cli.ActionFunc {
 		if line.Args().Len() == 0 {
 			return exit.With(exit.Usage, "give at least one argument, ENDPOINT; see %s --help", line.FullName())
 		}
-		places := make([]answers.Row, line.Args().Len())
-		for n, name := range line.Args().Slice() {
-			place, err := usage.Place(line, name)
+		places := make([]api.Target, line.Args().Len())
+		for n, given := range line.Args().Slice() {
+			tenant, name, err := usage.Place(line, given)
 			if err != nil {
 				return err
 			}
-			places[n] = place
+			places[n] = api.Target{EndpointID: name, TenantID: tenant}
 		}
 		return s.on(func(ctx context.Context, c call) error { return control(ctx, c, places) })(ctx, line)
 	}
@@ -37,28 +71,19 @@ func (s setup) actOnEndpoints() cli.ActionFunc {
 // actOnTenant is an action of control on all endpoints of the tenant of the argument.
 func (s setup) actOnTenant() cli.ActionFunc {
 	return s.on(func(ctx context.Context, c call) error {
-		return control(ctx, c, []answers.Row{{"tenant_id": c.fields["tenant_id"]}})
+		return control(ctx, c, []api.Target{{TenantID: c.fields.TenantID}})
 	})
-}
-
-// questions before the acts.
-var questions = map[string]string{
-	"pause":   "Send nothing to %s",
-	"resume":  "Go on with deliveries to %s, those that are held at first",
-	"limit":   "Limit the deliveries a second for %s",
-	"unlimit": "Remove the operators' limit of %s",
-	"release": "Send %s everything that waits, at once",
-	"discard": "Throw away for good the deliveries that wait for %s",
 }
 
 // target is an endpoint, or all endpoints of a tenant.
 type target struct {
-	fields answers.Row // of a request
-	name   string      // in a question
+	api.Target
+
+	name string // in a question
 }
 
 // control asks the function control for the command's action, on each target.
-func control(ctx context.Context, c call, places []answers.Row) error {
+func control(ctx context.Context, c call, places []api.Target) error {
 	targets := make([]target, len(places))
 	for n, place := range places {
 		found, err := findTarget(ctx, c.stack, place)
@@ -72,29 +97,27 @@ func control(ctx context.Context, c call, places []answers.Row) error {
 		c.Say("would %s: %s", action, all)
 		return nil
 	}
-	question := fmt.Sprintf(questions[action], all)
-	if rate := c.fields["rate_limit"]; rate != nil {
-		question += fmt.Sprintf(" to %v", rate)
+	question := fmt.Sprintf(steers[action].question, all)
+	if rate := c.fields.Rate; rate != 0 {
+		question += fmt.Sprintf(" to %d", rate)
 	}
 	if err := c.confirm(question); err != nil {
 		return err
 	}
-	return controlEach(ctx, c, action, targets)
+	return steerEach(ctx, c, steers[action], targets)
 }
 
-// controlEach goes on after a refusal, which is about one target, and ends at any other error.
-func controlEach(ctx context.Context, c call, action string, targets []target) error {
+// steerEach goes on after a refusal, which is about one target, and ends at any other error.
+func steerEach(ctx context.Context, c call, act steer, targets []target) error {
 	done, code := 0, exit.Done
 	for n, at := range targets {
-		request := maps.Clone(c.fields)
-		maps.Copy(request, at.fields)
-		request["confirm"] = action == "discard"
-		err := c.answer(ctx, "control", action, request)
-		var refused *client.Refusal
+		at.Reason = c.fields.Reason
+		err := act.do(ctx, c, at.Target)
+		refused, is := errors.AsType[*api.Refusal](err)
 		switch {
 		case err == nil:
 			done++
-		case errors.As(err, &refused):
+		case is:
 			c.Say("herald: refused: %s: %s", at.name, answers.Safe(refused.Error()))
 			code = codeOf(refused)
 		default:
@@ -122,22 +145,19 @@ func namesOf(targets []target) string {
 	return strings.Join(all, ", ")
 }
 
-// findTarget names the endpoint, or else the tenant, of a request's fields. An endpoint is looked up, so that its id is
-// known and a typing error is found before anything is done.
-func findTarget(ctx context.Context, functions stack.Functions, place answers.Row) (target, error) {
-	id, tenant := place["endpoint_id"], place["tenant_id"]
-	if id == nil {
-		return target{place, answers.Safe("all endpoints of " + answers.Text(place, "tenant_id"))}, nil
+// findTarget names an endpoint, or else a tenant. An endpoint is looked up, so that its id is known and a typing error
+// is found before anything is done.
+func findTarget(ctx context.Context, functions stack.Functions, place api.Target) (target, error) {
+	if place.EndpointID == "" {
+		return target{place, answers.Safe("all endpoints of " + place.TenantID)}, nil
 	}
-	shown, err := functions.Ask(ctx, "inspect", "endpoint", answers.Row{"endpoint_id": id, "tenant_id": tenant})
+	of := api.EndpointRequest{EndpointID: place.EndpointID, TenantID: place.TenantID}
+	answer, err := stack.Ask(ctx, functions, api.GetEndpoint, of)
 	if err != nil {
-		return target{}, fmt.Errorf("%s: %w", answers.Safe(answers.Text(place, "endpoint_id")), err)
+		return target{}, fmt.Errorf("%s: %w", answers.Safe(place.EndpointID), err)
 	}
-	found := answers.Row{"endpoint_id": shown["endpoint_id"], "tenant_id": tenant}
-	if shown["tenant_id"] != nil {
-		found["tenant_id"] = shown["tenant_id"]
-	}
-	name := fmt.Sprintf("%s/%s (%s)",
-		answers.Text(shown, "tenant_id"), answers.Text(shown, "description"), answers.Text(shown, "url"))
-	return target{found, answers.Safe(name)}, nil
+	shown := answer.Fields
+	place.EndpointID = cmp.Or(shown.EndpointID, place.EndpointID)
+	place.TenantID = cmp.Or(shown.TenantID, place.TenantID)
+	return target{place, answers.Safe(fmt.Sprintf("%s/%s (%s)", shown.TenantID, shown.Description, shown.URL))}, nil
 }

@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 func TestEndpoints_areActedOnAfterARefusal(t *testing.T) {
-	refused := func(code string) string { return `{"error":{"code":"` + code + `","message":"no","field":"reason"}}` }
-	const paused, line = "already_paused", "-y endpoints pause a/x a/y a/z"
+	no := func(code api.Code) string { return refused(api.Refusal{Code: code, Message: "no", Field: "reason"}) }
+	const paused, line = api.CodeAlreadyPaused, "-y endpoints pause a/x a/y a/z"
+	done := written(api.ControlAnswer{})
 	for name, c := range map[string]struct {
 		line     string
 		answers  []string
@@ -18,18 +20,18 @@ func TestEndpoints_areActedOnAfterARefusal(t *testing.T) {
 		says     []string
 		requests int
 	}{
-		"one of three": {line, []string{`{}`, refused(paused), `{}`}, exit.Unhealthy, []string{"refused: a/y ()"}, 6},
-		"all":          {line, slices.Repeat([]string{refused(paused)}, 3), exit.Failed, []string{"a/x", "a/z"}, 6},
-		"the only one": {"-y endpoints pause a/x", []string{refused(paused)}, exit.Failed,
+		"one of three": {line, []string{done, no(paused), done}, exit.Unhealthy, []string{"refused: a/y ()"}, 6},
+		"all":          {line, slices.Repeat([]string{no(paused)}, 3), exit.Failed, []string{"a/x", "a/z"}, 6},
+		"the only one": {"-y endpoints pause a/x", []string{no(paused)}, exit.Failed,
 			[]string{"a/x (): reason: no"}, 2},
-		"a flag's text": {line, slices.Repeat([]string{refused("invalid_field")}, 3), exit.Usage, []string{"a/x"}, 6},
-		"a fault": {line, []string{refused(paused), ""}, exit.Failed,
+		"a flag's text": {line, slices.Repeat([]string{no(api.CodeInvalidField)}, 3), exit.Usage, []string{"a/x"}, 6},
+		"a fault": {line, []string{no(paused), ""}, exit.Failed,
 			[]string{"refused: a/x", "herald: a/y (): invoking control", "not begun: a/z"}, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &fake{}
 			for _, endpoint := range []string{"x", "y", "z"}[:strings.Count(c.line, "a/")] {
-				f.later = append(f.later, `{"tenant_id":"a","description":"`+endpoint+`","url":""}`)
+				f.later = append(f.later, written(api.Endpoint{TenantID: "a", Description: endpoint}))
 			}
 			f.later = append(f.later, c.answers...)
 			if f.ends(t, c.code, c.line, c.says...); len(f.requests) != c.requests {
@@ -41,14 +43,12 @@ func TestEndpoints_areActedOnAfterARefusal(t *testing.T) {
 
 // A limit is asked about with its number, and both of its flags are required.
 func TestEndpoints_limit_asksWithTheNumber(t *testing.T) {
-	shown := map[string]string{
-		"inspect endpoint": `{"tenant_id":"a","endpoint_id":"webhook_1","description":"x","url":""}`,
-	}
+	shown := api.Endpoint{TenantID: "a", EndpointID: "webhook_1", Description: "x"}
 	for line, question := range map[string]string{
 		"endpoints limit a/x --rate 10 --reason quota": "Limit the deliveries a second for a/x () to 10?",
 		"endpoints unlimit a/x":                        "Remove the operators' limit of a/x ()?",
 	} {
-		f := &fake{answers: shown}
+		f := fakeOf(to(api.GetEndpoint, shown))
 		_, out, words := f.play(t, "n\n", strings.Fields(line)...)
 		if contains(t, out+words, question); len(f.requests) != 1 {
 			t.Errorf("herald %s, denied, asked %v", line, f.requests)

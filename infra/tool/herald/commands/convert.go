@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -130,8 +131,9 @@ func printReport(on terminal.Screen, report movein.Report) {
 		on.PrintJSON(report)
 		return
 	}
-	var out, kinds []answers.Row
-	kind := map[movein.Note]answers.Row{}
+	var out []leftOut
+	var kinds []*lost
+	kind := map[movein.Note]*lost{}
 	for _, o := range report.Objects {
 		var why []string
 		for _, n := range o.Notes {
@@ -139,27 +141,53 @@ func printReport(on terminal.Screen, report movein.Report) {
 			case n.Reason:
 				why = append(why, strings.TrimPrefix(n.Field+": "+n.Message, ": "))
 			case !o.LeftOut && kind[n] == nil:
-				kind[n] = answers.Row{
-					"field": n.Field, "message": n.Message, "in": 1.0, "objects": fmt.Sprint(o.Number),
-				}
+				kind[n] = &lost{n, 1, strconv.Itoa(o.Number)}
 				kinds = append(kinds, kind[n])
 			case !o.LeftOut:
-				kind[n]["in"] = answers.Number(kind[n], "in") + 1
-				kind[n]["objects"] = more(answers.Text(kind[n], "objects"), o.Number)
+				kind[n].in++
+				kind[n].objects = more(kind[n].objects, o.Number)
 			}
 		}
 		if o.LeftOut {
-			out = append(out, answers.Row{
-				"object": float64(o.Number), "id": o.ID, "tenant_id": o.TenantID, "host": o.Host, "why": strings.Join(why, "; "),
-			})
+			out = append(out, leftOut{o, strings.Join(why, "; ")})
 		}
 	}
 	if len(out) > 0 {
-		on.Table(out, "left_out=object", "id", "tenant_id", "host", "why")
+		terminal.Table(on.Terminal, out, leftOutColumns)
 	}
 	if len(kinds) > 0 {
-		on.Table(kinds, "lost_or_changed=field", "in", "objects", "why=message")
+		terminal.Table(on.Terminal, kinds, lostColumns)
 	}
+}
+
+// leftOut is an object that is not converted.
+type leftOut struct {
+	movein.Object
+
+	why string
+}
+
+var leftOutColumns = []terminal.Column[leftOut]{
+	{Head: "left out", Of: func(o leftOut) any { return o.Number }},
+	{Head: "id", Of: func(o leftOut) any { return o.ID }},
+	{Head: "tenant id", Of: func(o leftOut) any { return o.TenantID }},
+	{Head: "host", Of: func(o leftOut) any { return o.Host }},
+	{Head: "why", Of: func(o leftOut) any { return o.why }},
+}
+
+// lost is something of converted objects that Herald cannot have: in how many of them, and in which.
+type lost struct {
+	movein.Note
+
+	in      int
+	objects string
+}
+
+var lostColumns = []terminal.Column[*lost]{
+	{Head: "lost or changed", Of: func(l *lost) any { return l.Field }},
+	{Head: "in", Of: func(l *lost) any { return l.in }},
+	{Head: "objects", Of: func(l *lost) any { return l.objects }},
+	{Head: "why", Of: func(l *lost) any { return l.Message }},
 }
 
 // more adds a number to a list for a person, which has a few.

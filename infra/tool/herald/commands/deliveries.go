@@ -5,17 +5,26 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 func deliveryCommands(s setup) *cli.Command {
 	return group("deliveries", "deliveries of an event or endpoint, or one",
-		command("show WH-ID", "one delivery, by the wh-id that its receiver saw", s.one("inspect", "delivery")),
+		command("show WH-ID", "one delivery, by the wh-id that its receiver saw", one(s, api.GetDelivery, deliveryOf)),
 		command("find", "by event, or the unacknowledged ones of an endpoint",
-			s.list("inspect", "deliveries", "delivery_id", "endpoint_id", "event_type", "state", "attempts",
-				"last_status", "reason", "next_attempt_at", "updated_at"),
+			list(s, api.ListDeliveries, deliveriesOf, deliveryColumns),
 			usage.Text("tenant", "the tenant's id"), usage.Text("event", "the event's id"),
 			usage.Text("event-file",
 				"the event as it was published, or - for standard input: exact, and finds acknowledged ones"),
 			usage.Text("endpoint", "its id, or TENANT/NAME with its host or description"), limitFlag(stack.MaxPage)),
 	)
+}
+
+// deliveriesOf asks for no page of a list by event: that has none.
+func deliveriesOf(f usage.Fields, page api.Page) api.DeliveriesRequest {
+	request := api.DeliveriesRequest{EndpointID: f.EndpointID, EventID: f.EventID, Event: f.Event, TenantID: f.TenantID}
+	if f.Event == nil && f.EventID == "" {
+		request.Page = page
+	}
+	return request
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // end says why a command failed, and how to go on. It returns the exit code.
@@ -30,7 +30,7 @@ func end(t *terminal.Terminal, err error) int {
 // explained tells the meaning of an error, and returns its exit code.
 func explained(t *terminal.Terminal, err error) int {
 	var failed *exit.Error
-	var refused *client.Refusal
+	refused, is := errors.AsType[*api.Refusal](err)
 	switch {
 	case errors.Is(err, context.Canceled):
 		t.Say("herald: interrupted; a function finishes work that it had begun")
@@ -40,7 +40,7 @@ func explained(t *terminal.Terminal, err error) int {
 			t.Say("herald: %v", err)
 		}
 		return failed.Code
-	case errors.As(err, &refused):
+	case is:
 		t.Say("herald: refused: %s", answers.Safe(err.Error()))
 		return codeOf(refused)
 	}
@@ -49,10 +49,11 @@ func explained(t *terminal.Terminal, err error) int {
 }
 
 // codeOf is the exit code of a refusal.
-func codeOf(refused *client.Refusal) int {
+func codeOf(refused *api.Refusal) int {
 	switch refused.Code {
-	case "invalid_field", "unknown_field", "invalid_json", "unknown_action", "invalid_cursor":
+	case api.CodeInvalidField, api.CodeUnknownField, api.CodeInvalidJSON, api.CodeUnknownAction, api.CodeInvalidCursor:
 		return exit.Usage
+	default:
+		return exit.Failed
 	}
-	return exit.Failed
 }

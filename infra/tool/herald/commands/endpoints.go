@@ -1,25 +1,24 @@
 package commands
 
 import (
-	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
-
-// endpointColumns are those of trouble, with the limit that counts before the id.
-var endpointColumns = slices.Insert(slices.Clone(troubleColumns), len(troubleColumns)-1, "limit=effective_rate_limit")
 
 func endpointCommands(s setup) *cli.Command {
 	act := s.actOnEndpoints()
 	tenant := usage.Text("tenant", "the tenant's id")
 	endpoints := group("endpoints", "endpoints in trouble, or of a tenant",
-		command("list", "endpoints in trouble, or all of a tenant's", s.list("inspect", "endpoints", endpointColumns...),
-			tenant, usage.Text("state", "failing, flapping, open, recovering, paused, disabled, healthy,"+
-				" \"waiting for its rate\" or deleted"),
+		command("list", "endpoints in trouble, or all of a tenant's",
+			list(s, api.ListEndpoints, endpointsOf, endpointColumns),
+			tenant, usage.Text("state", statesInWords()),
 			usage.Text("host", "of the URL"), usage.Text("description", "its owner's"), limitFlag(stack.MaxPage)),
 		command("show ENDPOINT", "one endpoint", s.on(showEndpoint),
 			tenant, &cli.BoolFlag{Name: "path", Usage: "show the URL's path, too; this is logged"}),
@@ -49,4 +48,24 @@ func required(f cli.Flag) cli.Flag {
 		flag.Required = true
 	}
 	return f
+}
+
+// statesInWords are all states that an endpoint may have.
+func statesInWords() string {
+	var words []string
+	for _, s := range api.States() {
+		word := string(s)
+		if strings.Contains(word, " ") {
+			word = strconv.Quote(word)
+		}
+		words = append(words, word)
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+func endpointsOf(f usage.Fields, page api.Page) api.EndpointsRequest {
+	return api.EndpointsRequest{
+		Page: page, TenantID: f.TenantID, State: api.State(f.State), Host: f.Host, Description: f.Description,
+	}
 }

@@ -7,22 +7,23 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // erasure is the result of requests that erase, or count.
 type erasure struct {
-	counts answers.Row // by kind
-	place  string      // where one failed, its cursor, "" for the first
+	counts map[string]int // by kind
+	place  string         // where one failed, its cursor, "" for the first
 }
 
 func eraseTenant(ctx context.Context, c call) error {
-	tenant, request := answers.Text(c.fields, "tenant_id"), maps.Clone(c.fields)
+	tenant := c.fields.TenantID
+	request := api.EraseRequest{TenantID: tenant, Reason: c.fields.Reason, Cursor: c.fields.Cursor}
 	if c.dryRun() {
-		request["dry_run"] = true
+		request.DryRun = true
 		would, err := eraseAll(ctx, c, request)
 		if err == nil {
 			c.One(would.counts)
@@ -32,10 +33,10 @@ func eraseTenant(ctx context.Context, c call) error {
 	if err := confirmErasure(ctx, c, tenant); err != nil {
 		return err
 	}
-	request["confirm"] = tenant
+	request.Confirm = tenant
 	done, err := eraseAll(ctx, c, request)
-	var refused *client.Refusal
-	if err != nil && (len(done.counts) == 0 || errors.As(err, &refused)) {
+	_, refused := errors.AsType[*api.Refusal](err)
+	if err != nil && (len(done.counts) == 0 || refused) {
 		return err
 	}
 	c.One(done.counts)
@@ -59,8 +60,8 @@ func confirmErasure(ctx context.Context, c call, tenant string) error {
 	if !c.CanAsk() {
 		return c.confirm("Erase the tenant " + answers.Safe(tenant))
 	}
-	if answers.Text(c.fields, "cursor") == "" {
-		would, err := eraseAll(ctx, c, answers.Row{"tenant_id": tenant, "dry_run": true})
+	if c.fields.Cursor == "" {
+		would, err := eraseAll(ctx, c, api.EraseRequest{TenantID: tenant, DryRun: true})
 		if err != nil {
 			return err
 		}
@@ -77,30 +78,29 @@ func discardRejected(
 	ctx context.Context, functions stack.Functions, tenant string,
 ) (discarded int, err error) {
 	for {
-		f := answers.Row{"tenant_id": tenant, "limit": stack.MaxPage}
-		found, err := functions.Ask(ctx, "inspect", "rejected_events", f)
+		of := api.RejectedRequest{TenantID: tenant, Limit: new(stack.MaxPage)}
+		found, err := stack.Ask(ctx, functions, api.ListRejected, of)
 		if err != nil {
 			return discarded, err
 		}
 		var ids []string
-		for _, r := range answers.Rows(found) {
-			ids = append(ids, answers.Text(r, "message_id"))
+		for _, e := range found.Fields.Data {
+			ids = append(ids, e.MessageID)
 		}
-		if note := answers.Text(found, "note"); len(ids) == 0 && note != "" {
+		if note := found.Fields.Note; len(ids) == 0 && note != "" {
 			return discarded, errors.New(answers.Safe(note))
 		}
 		if len(ids) == 0 {
 			return discarded, nil
 		}
-		gone, err := functions.Ask(ctx, stack.Deleting, "discard_rejected_events",
-			answers.Row{"message_ids": ids, "confirm": true})
+		gone, err := discardIDs(ctx, functions, ids)
 		if err != nil {
 			return discarded, err
 		}
-		for _, r := range answers.Rows(gone) {
-			if result := answers.Text(r, "result"); result != "discarded" {
-				why := cmp.Or(answers.Text(r, "reason"), result)
-				return discarded, fmt.Errorf("event %s: %s", answers.Safe(answers.Text(r, "message_id")), answers.Safe(why))
+		for _, r := range gone.rows {
+			if r.result != api.ResultDiscarded {
+				why := cmp.Or(r.reason, string(r.result))
+				return discarded, fmt.Errorf("event %s: %s", answers.Safe(r.id), answers.Safe(why))
 			}
 			discarded++
 		}
@@ -108,32 +108,30 @@ func discardRejected(
 }
 
 // eraseAll makes requests until nothing is left, and adds up their counts, even if one fails.
-func eraseAll(ctx context.Context, c call, request answers.Row) (erasure, error) {
-	counts, f := answers.Row{}, maps.Clone(request)
-	function := stack.Deleting
-	if f["dry_run"] == true {
-		function = "replay"
+func eraseAll(ctx context.Context, c call, request api.EraseRequest) (erasure, error) {
+	counts, action := map[string]int{}, api.EraseTenant
+	if request.DryRun {
+		action.Function = api.Replay // that is no right to delete
 	}
 	for {
-		part, err := c.stack.Ask(ctx, function, "erase", f)
+		part, err := stack.Ask(ctx, c.stack, action, request)
 		if err != nil {
-			return erasure{counts, answers.Text(f, "cursor")}, err
+			return erasure{counts, request.Cursor}, err
 		}
-		more, _ := part["counts"].(answers.Row)
-		for kind := range more {
-			counts[kind] = answers.Number(counts, kind) + answers.Number(more, kind)
+		for kind, n := range part.Fields.Counts {
+			counts[kind] += n
 		}
-		f["cursor"] = part["next_cursor"]
-		if f["cursor"] == nil {
+		if part.Fields.NextCursor == nil {
 			return erasure{counts: counts}, nil
 		}
+		request.Cursor = *part.Fields.NextCursor
 		c.Say("so far: %s", some(counts))
 	}
 }
 
 // some are the counts that are not zero.
-func some(counts answers.Row) string {
+func some(counts map[string]int) string {
 	there := maps.Clone(counts)
-	maps.DeleteFunc(there, func(_ string, n any) bool { return n == 0.0 })
+	maps.DeleteFunc(there, func(_ string, n int) bool { return n == 0 })
 	return cmp.Or(answers.Reasons(there), "nothing")
 }

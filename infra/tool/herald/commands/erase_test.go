@@ -7,52 +7,58 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 func TestEraseTenant_erasesWhatWasConfirmedPartByPart(t *testing.T) {
-	const counted = `{"counts":{"endpoints":2,"deliveries":3,"marks":0},"next_cursor":null}`
-	const some, rest = `{"counts":{"endpoints":2},"next_cursor":"c"}`, `{"counts":{"deliveries":3},"next_cursor":null}`
-	const rejected, gone = `{"data":[{"message_id":"m1"}]}`, `{"data":[{"message_id":"m1","result":"discarded"}]}`
-	const none, busy = `{"data":[]}`, `{"data":[{"message_id":"m1","result":"not_found","reason":""}]}`
-	const hidden = `{"data":[],"note":"more events wait"}`
-	list := answers.Row{"action": "rejected_events", "tenant_id": "acme", "limit": 100.0}
-	discard := answers.Row{"action": "discard_rejected_events", "message_ids": []any{"m1"}, "confirm": true}
-	dry := answers.Row{"action": "erase", "tenant_id": "acme", "dry_run": true}
-	first := answers.Row{"action": "erase", "tenant_id": "acme", "confirm": "acme"}
-	next := answers.Row{"action": "erase", "tenant_id": "acme", "confirm": "acme", "cursor": "c"}
+	counts := func(next *string, of map[string]int) string {
+		return written(api.Erased{Counts: of, NextCursor: next})
+	}
+	counted := counts(nil, map[string]int{"endpoints": 2, "deliveries": 3, "marks": 0})
+	some, rest := counts(new("c"), map[string]int{"endpoints": 2}), counts(nil, map[string]int{"deliveries": 3})
+	rejected := written(api.RejectedList{List: listOf(api.RejectedEvent{MessageID: "m1"})})
+	ended := func(result api.Result) string {
+		return written(api.EventResults{Data: []api.EventResult{{MessageID: "m1", Result: result}}})
+	}
+	gone, busy := ended(api.ResultDiscarded), ended(api.ResultNotFound)
+	none, hidden := written(api.RejectedList{}), written(api.RejectedList{Note: "more events wait"})
+	list := sent{"action": "rejected_events", "tenant_id": "acme", "limit": 100.0}
+	discard := sent{"action": "discard_rejected_events", "message_ids": []any{"m1"}, "confirm": true}
+	dry := sent{"action": "erase", "tenant_id": "acme", "dry_run": true}
+	first := sent{"action": "erase", "tenant_id": "acme", "confirm": "acme"}
+	next := sent{"action": "erase", "tenant_id": "acme", "confirm": "acme", "cursor": "c"}
 	for _, test := range []struct {
 		name, line, input string
 		answers           []string
 		code              int
-		want              []answers.Row
+		want              []sent
 	}{
 		{
 			"confirmed", "tenants erase acme", "acme\n", []string{counted, some, rest, none}, exit.Done,
-			[]answers.Row{dry, first, next, list},
+			[]sent{dry, first, next, list},
 		},
-		{"not confirmed", "tenants erase acme", "y\n", []string{counted}, exit.Failed, []answers.Row{dry}},
+		{"not confirmed", "tenants erase acme", "y\n", []string{counted}, exit.Failed, []sent{dry}},
 		{
 			"with rejected events", "-y tenants erase acme", "", []string{some, rest, rejected, gone, none}, exit.Done,
-			[]answers.Row{first, next, list, discard, list},
+			[]sent{first, next, list, discard, list},
 		},
 		{
 			"a rejected event that another looks at", "-y tenants erase acme", "", []string{some, rest, rejected, busy},
-			exit.Unhealthy, []answers.Row{first, next, list, discard},
+			exit.Unhealthy, []sent{first, next, list, discard},
 		},
 		{
 			"rejected events beyond those that are searched", "-y tenants erase acme", "",
 			[]string{some, rest, rejected, gone, hidden}, exit.Unhealthy,
-			[]answers.Row{first, next, list, discard, list},
+			[]sent{first, next, list, discard, list},
 		},
 		{"nobody to ask", "--no-input tenants erase acme", "", nil, exit.Usage, nil},
-		{"dry run", "--dry-run tenants erase acme", "", []string{counted}, exit.Done, []answers.Row{dry}},
-		{"broken off", "-y tenants erase acme", "", []string{some}, exit.Unhealthy, []answers.Row{first, next}},
-		{"gone on", "-y tenants erase --cursor c acme", "", []string{rest, none}, exit.Done, []answers.Row{next, list}},
+		{"dry run", "--dry-run tenants erase acme", "", []string{counted}, exit.Done, []sent{dry}},
+		{"broken off", "-y tenants erase acme", "", []string{some}, exit.Unhealthy, []sent{first, next}},
+		{"gone on", "-y tenants erase --cursor c acme", "", []string{rest, none}, exit.Done, []sent{next, list}},
 		{"gone on, confirmed", "tenants erase --cursor c acme", "acme\n", []string{rest, none}, exit.Done,
-			[]answers.Row{next, list}},
-		{"never begun", "-y tenants erase acme", "", nil, exit.Failed, []answers.Row{first}},
+			[]sent{next, list}},
+		{"never begun", "-y tenants erase acme", "", nil, exit.Failed, []sent{first}},
 		{"nobody named", "-y tenants erase", "", nil, exit.Usage, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {

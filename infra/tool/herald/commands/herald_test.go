@@ -13,22 +13,30 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 	"github.com/herald-webhooks/herald/internal/tenants/webhooks"
 	"github.com/herald-webhooks/herald/internal/testkit/patience"
 )
+
+// sent is a request as it was sent.
+type sent = map[string]any
 
 // fake answers the requests of a command, by action, and keeps them.
 type fake struct {
 	sync.Mutex                   // status asks twice at the same time
 	answers    map[string]string // by function and action
 	later      []string          // in turn, where answers has none; "" is a fault
-	requests   []answers.Row
+	requests   []sent
 	asked      []string                     // the functions, of each request
 	sought     bool                         // the stack was
 	cloud      *account                     // all else of AWS
@@ -38,7 +46,7 @@ type fake struct {
 func (f *fake) Invoke(
 	ctx context.Context, in *lambda.InvokeInput, _ ...func(*lambda.Options),
 ) (*lambda.InvokeOutput, error) {
-	var r answers.Row
+	var r sent
 	if err := json.Unmarshal(in.Payload, &r); err != nil {
 		return nil, err
 	}
@@ -55,14 +63,68 @@ func (f *fake) Invoke(
 		answer, f.later = f.later[0], f.later[1:]
 		ok = answer != ""
 	}
-	if causes := f.answers["inspect causes"]; r["causes"] == true && causes != "" {
-		answer = strings.TrimSuffix(answer, "}") + `,"causes":` + causes + "}"
-	}
 	if !ok {
 		return nil, exit.With(exit.Failed, "unexpected %s %s", *in.FunctionName, in.Payload)
 	}
 	return &lambda.InvokeOutput{Payload: []byte(answer)}, nil
 }
+
+// answered is an answer by function and action.
+type answered struct{ to, text string }
+
+// to is the answer to an action.
+func to[Request, Answer any](action api.Action[Request, Answer], answer Answer) answered {
+	return answered{string(action.Function) + " " + action.Name, written(answer)}
+}
+
+// refusing is a refusal of an action.
+func refusing[Request, Answer any](action api.Action[Request, Answer], refusal api.Refusal) answered {
+	return answered{string(action.Function) + " " + action.Name, refused(refusal)}
+}
+
+// fakeOf answers actions, whenever they are asked for.
+func fakeOf(all ...answered) *fake {
+	f := &fake{answers: map[string]string{}}
+	f.say(all...)
+	return f
+}
+
+// say changes answers.
+func (f *fake) say(all ...answered) {
+	for _, a := range all {
+		f.answers[a.to] = a.text
+	}
+}
+
+// written is an answer as a function writes it.
+func written(answer any) string {
+	text, err := api.EncodeAnswer(answer)
+	if err != nil {
+		panic(err) // there is none of the types of package api
+	}
+	return string(text)
+}
+
+// refused is a refusal as a function writes it.
+func refused(refusal api.Refusal) string { return written(api.Refused{Error: &refusal}) }
+
+// together is one answer with the fields of several, those of later ones where both have them: it answers every request
+// of a test alike.
+func together(all ...any) string {
+	fields := map[string]jsontext.Value{}
+	for _, answer := range all {
+		if err := json.Unmarshal([]byte(written(answer)), &fields); err != nil {
+			panic(err) // written has written it
+		}
+	}
+	return written(fields)
+}
+
+// emptyList is an empty list of anything.
+var emptyList = written(api.List[struct{}]{})
+
+// listOf is a list with these rows alone.
+func listOf[R any](rows ...R) api.List[R] { return api.List[R]{Data: rows} }
 
 var now = time.Date(2026, 5, 2, 9, 0, 0, 0, time.UTC)
 
@@ -119,16 +181,20 @@ func contains(t *testing.T, said string, texts ...string) {
 }
 
 func TestBulk_countsAsksAndStartsAJob(t *testing.T) {
-	f := &fake{answers: map[string]string{"replay start_job": `{"selected":12,"ready":10,
-		"refused":{"endpoint_deleted":2},"complete":true,"until":"2026-01-03T08:00:00Z","job":{"job_id":"job_1"}}`,
-		"inspect causes": `{"data":[
-			{"tenant_id":"acme","description":"crm","state":"open","reason":"http_5xx","count":10}]}`}}
+	f := fakeOf(
+		to(api.StartJob, api.Survey{
+			Selected: 12, Ready: 10, Refused: map[string]int{"endpoint_deleted": 2}, Complete: true,
+			Until: time.Date(2026, 1, 3, 8, 0, 0, 0, time.UTC), Job: &api.Job{JobID: "job_1"},
+		}),
+		to(api.ListCauses, api.Causes{Data: []api.Cause{
+			{TenantID: "acme", Description: "crm", State: api.StateOpen, Reason: delivery.ReasonHTTP5xx, Count: 10},
+		}}))
 	code, out, words := f.play(t, "y\n", "dead", "replay", "--tenant", "acme", "--since", "22:00")
 	if code != exit.Done || out != "job_1\n" || len(f.requests) != 3 {
 		t.Fatalf("exit code %d, %d requests, output %q, %s", code, len(f.requests), out, words)
 	}
 	counted, started := f.requests[0], f.requests[2]
-	selected := answers.Row{
+	selected := sent{
 		"action": "causes", "operator": counted["operator"], "tenant_id": "acme", "since": "2026-05-01T22:00:00Z",
 	}
 	if diff := cmp.Diff(selected, f.requests[1]); diff != "" {
@@ -143,34 +209,32 @@ func TestBulk_countsAsksAndStartsAJob(t *testing.T) {
 }
 
 func TestBulk_findsAnEndpointByItsHost(t *testing.T) {
-	f := &fake{answers: map[string]string{
-		"inspect endpoint": `{"endpoint_id":"webhook_1"}`, "replay start_job": `{"selected":1,"ready":1,"complete":true}`,
-	}}
+	f := fakeOf(to(api.GetEndpoint, api.Endpoint{EndpointID: "webhook_1"}),
+		to(api.StartJob, api.Survey{Selected: 1, Ready: 1, Complete: true}))
 	f.ends(t, exit.Done, "--dry-run dead replay --endpoint acme/hooks.example.com --reason timeout")
-	asked := []answers.Row{} // fields that select letters, inspect refuses about an endpoint
+	asked := []sent{} // fields that select letters, inspect refuses about an endpoint
 	for _, r := range f.requests[:2] {
 		asked = append(asked,
-			answers.Row{"endpoint_id": r["endpoint_id"], "tenant_id": r["tenant_id"], "reason": r["reason"]})
+			sent{"endpoint_id": r["endpoint_id"], "tenant_id": r["tenant_id"], "reason": r["reason"]})
 	}
-	want := []answers.Row{
+	want := []sent{
 		{"endpoint_id": "hooks.example.com", "tenant_id": "acme", "reason": nil},
 		{"endpoint_id": "webhook_1", "tenant_id": "acme", "reason": "timeout"},
 	}
 	if diff := cmp.Diff(want, asked); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
-	f = &fake{answers: map[string]string{"inspect endpoint": `{"error":{"code":"invalid_field","message":"several"}}`}}
+	f = fakeOf(refusing(api.GetEndpoint, api.Refusal{Code: api.CodeInvalidField, Message: "several"}))
 	if f.ends(t, exit.Usage, "-y dead replay --tenant acme --endpoint orders", "several"); len(f.requests) != 1 {
 		t.Errorf("asked %v", f.requests)
 	}
 }
 
 func TestBulk_nothingSelectedIsDone_nothingPossibleFailed(t *testing.T) {
-	for answer, want := range map[string]int{
-		`{"selected":0,"ready":0,"complete":true}`:                     exit.Done,
-		`{"selected":2,"ready":0,"complete":true,"refused":{"why":2}}`: exit.Failed,
-	} {
-		f := &fake{answers: map[string]string{"replay start_job": answer}}
+	for selected, want := range map[int]int{0: exit.Done, 2: exit.Failed} {
+		f := fakeOf(to(api.StartJob, api.Survey{
+			Selected: selected, Complete: true, Refused: map[string]int{"why": selected},
+		}))
 		f.ends(t, want, "rejected publish --reason not_processed --watch", "0 can be done\n")
 		f.ends(t, want, "dead purge --tenant acme")
 		if out := f.ends(t, exit.Done, "-o json --dry-run rejected publish --tenant acme"); !strings.Contains(out, "ready") {
@@ -186,29 +250,32 @@ func TestBulk_actsOnNothingWithoutAYes(t *testing.T) {
 		"y\n": {"--no-input", "dead", "purge", "--tenant", "acme"},
 		"y":   {"--dry-run", "dead", "purge", "--tenant", "acme"},
 	} {
-		f := &fake{answers: map[string]string{"replay start_job": `{"selected":1,"ready":1,"complete":true,"job":null}`}}
+		f := fakeOf(to(api.StartJob, api.Survey{Selected: 1, Ready: 1, Complete: true}))
 		_, _, words := f.play(t, input, args...)
 		if hint := "y/N] \nherald: nothing was done: add --yes"; strings.Contains(words, hint) != (input == "") {
 			t.Errorf("input %q: %s", input, words)
 		}
-		acts := slices.DeleteFunc(f.requests, func(r answers.Row) bool { return r["action"] == "causes" })
+		acts := slices.DeleteFunc(f.requests, func(r sent) bool { return r["action"] == "causes" })
 		if len(acts) != 1 || acts[0]["dry_run"] != true {
 			t.Errorf("input %q: %v", input, f.requests)
 		}
 	}
 }
 
+// notDoneAnswer is about an id that was refused.
+var notDoneAnswer = written(api.DeliveryResults{Data: []api.DeliveryResult{{Result: api.ResultRefused}}})
+
 func TestExitCodes(t *testing.T) {
-	refused := func(code string) string {
-		return `{"error":{"code":"` + code + `","message":"\u001b[2Jno","field":"tenant_id"}}`
+	no := func(code api.Code) string {
+		return refused(api.Refusal{Code: code, Message: "\x1b[2Jno", Field: "tenant_id"})
 	}
 	for name, c := range map[string]struct {
 		args   []string
 		answer string
 		want   int
 	}{
-		"a refusal":                 {[]string{"deliveries", "show", "x"}, refused("not_found"), exit.Failed},
-		"a value that is refused":   {[]string{"deliveries", "show", "x"}, refused("invalid_field"), exit.Usage},
+		"a refusal":                 {[]string{"deliveries", "show", "x"}, no(api.CodeNotFound), exit.Failed},
+		"a value that is refused":   {[]string{"deliveries", "show", "x"}, no(api.CodeInvalidField), exit.Usage},
 		"no argument":               {[]string{"deliveries", "show"}, "", exit.Usage},
 		"no such command":           {[]string{"dead", "reply"}, "", exit.Usage},
 		"no such flag":              {[]string{"dead", "list", "--tennant", "a"}, "", exit.Usage},
@@ -226,7 +293,7 @@ func TestExitCodes(t *testing.T) {
 		"more than a page":          {[]string{"status", "--limit", "101"}, "", exit.Usage},
 		"less than a row":           {[]string{"status", "--limit", "0"}, "", exit.Usage},
 		"attempts to no id":         {[]string{"tail", "--endpoint", "acme/crm"}, "", exit.Usage},
-		"acts that were not done":   {[]string{"-y", "dead", "replay", "a"}, `{"data":[{"result":"no"}]}`, exit.Unhealthy},
+		"acts that were not done":   {[]string{"-y", "dead", "replay", "a"}, notDoneAnswer, exit.Unhealthy},
 		"an answer that is no JSON": {[]string{"deliveries", "show", "x"}, `<html>`, exit.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -259,9 +326,10 @@ func TestExitCodes_sayThatTheOutputWasNotWritten(t *testing.T) {
 		"-y dead replay a":                       {exit.Unhealthy, ""},
 		"-y endpoints pause webhook_1 webhook_2": {exit.Unhealthy, "refused: b/ (): webhook_2"},
 	} {
-		f := &fake{answers: map[string]string{"inspect endpoint": `{"tenant_id":"b"}`,
-			"replay deliveries": `{"data":[{"result":"no"}]}`},
-			later: []string{`{}`, `{"error":{"code":"not_found","message":"webhook_2"}}`}}
+		f := fakeOf(to(api.GetEndpoint, api.Endpoint{TenantID: "b"}), answered{"replay deliveries", notDoneAnswer})
+		f.later = []string{
+			written(api.ControlAnswer{}), refused(api.Refusal{Code: api.CodeNotFound, Message: "webhook_2"}),
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), patience.Limit())
 		var words bytes.Buffer
 		code := f.run(ctx, &terminal.Terminal{Out: closed, Err: &words, Now: clock}, strings.Fields(line)...)
@@ -275,14 +343,14 @@ func TestExitCodes_sayThatTheOutputWasNotWritten(t *testing.T) {
 
 func TestJSON_steersNoTerminalAndKeepsItsMeaning(t *testing.T) {
 	const name = "a\u009b2J\u202e\U000e0001é"
-	answer, err := json.Marshal(answers.Row{"host": name})
+	text, err := json.Marshal(map[string]string{"of_a_newer_stack": name})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fake{answers: map[string]string{"inspect delivery": string(answer)}}
+	f := fakeOf(answered{"inspect delivery", string(text)})
 	out := f.ends(t, exit.Done, "-o json deliveries show x")
-	var got answers.Row
-	if err := json.Unmarshal([]byte(out), &got); err != nil || got["host"] != name {
+	var got sent
+	if err := json.Unmarshal([]byte(out), &got); err != nil || got["of_a_newer_stack"] != name {
 		t.Errorf("%v, %v", err, got)
 	}
 	var written bytes.Buffer
@@ -290,27 +358,32 @@ func TestJSON_steersNoTerminalAndKeepsItsMeaning(t *testing.T) {
 	if on.PrintJSON("no UTF-8: \xff"); on.Broken() == nil || written.Len() > 0 {
 		t.Errorf("%q, %v", written.String(), on.Broken())
 	}
-	if want := "{\n  \"host\": \"a\\u009b2J\\u202e\\udb40\\udc01é\"\n}\n"; out != want {
+	if want := "{\n  \"of_a_newer_stack\": \"a\\u009b2J\\u202e\\udb40\\udc01é\"\n}\n"; out != want {
 		t.Errorf("%q, want %q", out, want)
 	}
 }
 
 func TestStatus_saysWhetherSomethingIsWrong(t *testing.T) {
-	well := `{"endpoints":{"states":{"failing":1}},"waiting":{},"dead_letters":{"dead":{"count":0}},"queues":{}}`
-	trouble := `{"data":[{"tenant_id":"acme","host":"evil\u001b[2J.example","state":"failing","last_reason":"timeout"}],
-		"next_cursor":null}`
-	f := &fake{answers: map[string]string{
-		"inspect summary": well, "inspect endpoints": trouble,
-		"inspect causes": `{"data":[{"tenant_id":"acme","description":"crm","reason":"http_4xx","count":3,
-			"first_died_at":"2026-05-02T08:48:00Z"}]}`,
+	sum := api.Summary{
+		Endpoints: api.EndpointCounts{States: map[api.State]int{api.StateFailing: 1}},
+		Causes: &api.Causes{Data: []api.Cause{{
+			TenantID: "acme", Description: "crm", Reason: delivery.ReasonHTTP4xx, Count: 3,
+			FirstDiedAt: now.Add(-12 * time.Minute),
+		}}},
+	}
+	failing := api.ListedEndpoint{TenantID: "acme", Host: "evil\x1b[2J.example", Health: api.Health{
+		State: api.StateFailing, LastReason: delivery.ReasonTimeout,
 	}}
+	f := fakeOf(to(api.GetSummary, sum), to(api.ListEndpoints, listOf(failing)))
 	if out := f.ends(t, exit.Done, "status", "timeout"); strings.Contains(out, "\x1b") {
 		t.Errorf("output %q", out)
 	}
-	f.answers["inspect summary"] = strings.Replace(well, `"count":0`, `"count":3`, 1)
+	sum.DeadLetters = map[deadletter.Status]api.LetterCount{deadletter.Dead: {Count: 3}}
+	f.say(to(api.GetSummary, sum))
 	f.ends(t, exit.Unhealthy, "status", "  12m0s ago")
-	f.answers["inspect summary"] = strings.Replace(well, `"failing"`, `"open"`, 1)
-	f.answers["inspect causes"] = `{"data":[]}`
+	f.say(to(api.GetSummary, api.Summary{
+		Endpoints: api.EndpointCounts{States: map[api.State]int{api.StateOpen: 1}}, Causes: &api.Causes{},
+	}))
 	if out := f.ends(t, exit.Unhealthy, "status"); strings.Contains(out, "died of") {
 		t.Errorf("shows causes without a dead letter:\n%s", out)
 	}
@@ -319,34 +392,38 @@ func TestStatus_saysWhetherSomethingIsWrong(t *testing.T) {
 // From the trouble to the act, no id is typed: names need no escaping, and ordinary ones fit a line.
 func TestStatus_namesTheNextCommands(t *testing.T) {
 	const id, other = "webhook_01KEXAMPLE0000000000000000", "webhook_01KEXAMPLE0000000000000001"
-	cause := func(id, description, state string) string {
-		return `{"tenant_id":"acme","endpoint_id":"` + id + `","description":"` + description + `","state":"` + state + `"}`
+	cause := func(id, description string, state api.State) api.Cause {
+		return api.Cause{TenantID: "acme", EndpointID: id, Description: description, State: state}
 	}
-	down, mail := cause(other, "mail", "open"), cause("webhook_2", "mail", "open")
+	down, mail := cause(other, "mail", api.StateOpen), cause("webhook_2", "mail", api.StateOpen)
 	const show, watch = "endpoints show acme/crm", "dead replay --endpoint acme/crm --watch"
 	mailFirst := []string{"endpoints show acme/mail"}
 	for name, c := range map[string]struct {
-		causes string
+		causes []api.Cause
 		want   []string
 	}{
-		"open":       {down, mailFirst},
-		"failing":    {cause(id, "crm", "failing"), []string{show}},
-		"healthy":    {cause(id, "crm", "healthy"), []string{show, watch}},
-		"two causes": {cause(id, "crm", "flapping") + "," + cause(id, "crm", "flapping"), []string{show, watch}},
-		"a space": {cause(id, "our crm", "flapping"), []string{
+		"open":       {[]api.Cause{down}, mailFirst},
+		"failing":    {[]api.Cause{cause(id, "crm", api.StateFailing)}, []string{show}},
+		"healthy":    {[]api.Cause{cause(id, "crm", api.StateHealthy)}, []string{show, watch}},
+		"two causes": {slices.Repeat([]api.Cause{cause(id, "crm", api.StateFlapping)}, 2), []string{show, watch}},
+		"a space": {[]api.Cause{cause(id, "our crm", api.StateFlapping)}, []string{
 			`endpoints show "acme/our crm"`, `dead replay --endpoint "acme/our crm" --watch`}},
-		"a quote":  {cause(id, "our'crm", "paused"), []string{"endpoints show acme/" + id}},
-		"one name": {down + "," + mail, []string{"endpoints show acme/" + other}},
-		"long": {cause(id, "a description that is longer than an id", "recovering"), []string{
+		"a quote":  {[]api.Cause{cause(id, "our'crm", api.StatePaused)}, []string{"endpoints show acme/" + id}},
+		"one name": {[]api.Cause{down, mail}, []string{"endpoints show acme/" + other}},
+		"long": {[]api.Cause{cause(id, "a description that is longer than an id", api.StateRecovering)}, []string{
 			"endpoints show acme/" + id, "dead replay --endpoint acme/" + id + " --watch"}},
-		"down first":     {cause(id, "crm", "healthy") + "," + down, append(mailFirst, watch)},
-		"open first":     {cause(id, "crm", "failing") + "," + cause(id, "log", "paused") + "," + down, mailFirst},
-		"failing is not": {cause(id, "crm", "failing") + "," + cause(other, "mail", "paused"), mailFirst},
+		"down first": {[]api.Cause{cause(id, "crm", api.StateHealthy), down}, append(mailFirst, watch)},
+		"open first": {
+			[]api.Cause{cause(id, "crm", api.StateFailing), cause(id, "log", api.StatePaused), down}, mailFirst,
+		},
+		"failing is not": {[]api.Cause{cause(id, "crm", api.StateFailing), cause(other, "mail", api.StatePaused)}, mailFirst},
 	} {
-		f := &fake{answers: map[string]string{
-			"inspect summary": `{"dead_letters":{"dead":{"count":2}},"queues":{"EventsDeadLetterQueue":{"visible":1}}}`,
-			"inspect causes":  `{"data":[{"reason":"unreadable"},` + c.causes + `]}`, "inspect endpoints": `{"data":[]}`,
-		}}
+		unreadable := api.Cause{Reason: delivery.ReasonUnreadable}
+		f := fakeOf(to(api.ListEndpoints, listOf[api.ListedEndpoint]()), to(api.GetSummary, api.Summary{
+			DeadLetters: map[deadletter.Status]api.LetterCount{deadletter.Dead: {Count: 2}},
+			Queues:      map[string]api.Depth{"EventsDeadLetterQueue": {Visible: 1}},
+			Causes:      &api.Causes{Data: append([]api.Cause{unreadable}, c.causes...)},
+		}))
 		_, _, words := f.play(t, "", "--stack", "prod", "status")
 		var got []string
 		for line := range strings.Lines(words) {
@@ -367,24 +444,28 @@ func TestStatus_namesTheNextCommands(t *testing.T) {
 }
 
 func TestEndpoints_areActedOnOnlyIfAllAreFound(t *testing.T) {
-	found := `{"endpoint_id":"webhook_1","tenant_id":"acme","url":"https://a.com","description":"crm"}`
-	f := &fake{answers: map[string]string{"inspect endpoint": found, "control pause": `{}`}}
+	f := fakeOf(to(api.Pause, api.ControlAnswer{}), to(api.GetEndpoint, api.Endpoint{
+		EndpointID: "webhook_1", TenantID: "acme", URL: "https://a.com", Description: "crm",
+	}))
 	code, _, words := f.play(t, "y\n", "endpoints", "pause", "acme/crm", "acme/a.com")
 	if code != exit.Done || !strings.Contains(words, "Send nothing to acme/crm (https://a.com)") || len(f.requests) != 4 {
 		t.Errorf("exit code %d, %d requests, %s", code, len(f.requests), words)
 	}
-	f.answers["inspect endpoint"], f.requests = `{"error":{"code":"not_found","message":"none"}}`, nil
+	f.say(refusing(api.GetEndpoint, api.Refusal{Code: api.CodeNotFound, Message: "none"}))
+	f.requests = nil
 	if f.ends(t, exit.Failed, "-y endpoints pause acme/crmm", "refused: crmm: none"); len(f.requests) != 1 {
 		t.Errorf("asked %v", f.requests)
 	}
 }
 
 func TestJobs_showHasTheOutcomeAndTheFailures(t *testing.T) {
-	f := &fake{answers: map[string]string{
-		"inspect job":          `{"job_id":"job_1","act":"replay","state":"done","refused":{"endpoint_disabled":1}}`,
-		"inspect job_outcome":  `{"sent":2000,"delivered":1999,"dead_again":1,"next_cursor":"c"}`,
-		"inspect job_failures": `{"data":[{"id":"msg_1","result":"refused","reason":"endpoint_disabled"}]}`,
-	}}
+	const disabled = api.ReasonEndpointDisabled
+	f := fakeOf(
+		to(api.GetJob, api.Job{
+			JobID: "job_1", Act: job.Replay, State: job.Done, Refused: map[string]int{disabled: 1},
+		}),
+		to(api.GetJobOutcome, api.JobOutcome{Sent: 2000, Delivered: 1999, DeadAgain: 1, NextCursor: new("c")}),
+		to(api.ListJobFailures, listOf(api.JobFailure{ID: "msg_1", Result: api.ResultRefused, Reason: disabled})))
 	f.ends(t, exit.Done, "jobs show job_1",
 		"outcome.sent               6000", "msg_1  refused  endpoint_disabled", "when it is active again")
 	const most = 5
@@ -394,13 +475,15 @@ func TestJobs_showHasTheOutcomeAndTheFailures(t *testing.T) {
 }
 
 func TestList_readsPagesUpToItsLimit(t *testing.T) {
-	f := &fake{answers: map[string]string{"inspect dead_letters": `{"data":[{"delivery_id":"a"}],"next_cursor":"c"}`}}
+	f := fakeOf(to(api.ListDeadLetters, api.List[api.DeadLetter]{
+		Data: []api.DeadLetter{{DeliveryID: "a"}}, NextCursor: new("c"),
+	}))
 	const more = "more than 3: narrow the search, or raise --limit; herald status counts"
 	out := f.ends(t, exit.Done, "-o json dead list --limit 3", more)
-	var list answers.Row
+	var list api.List[api.DeadLetter]
 	err := json.Unmarshal([]byte(out), &list)
-	if rows := answers.Rows(list); err != nil || len(rows) != 3 || list["next_cursor"] != "c" {
-		t.Errorf("%d rows, %v: %s", len(rows), err, out)
+	if err != nil || len(list.Data) != 3 || answers.Shown(list.NextCursor) != "c" {
+		t.Errorf("%d rows, %v: %s", len(list.Data), err, out)
 	}
 	if f.requests[2]["cursor"] != "c" || f.requests[2]["limit"] != 1.0 {
 		t.Errorf("asked %v", f.requests)
@@ -409,15 +492,15 @@ func TestList_readsPagesUpToItsLimit(t *testing.T) {
 
 // The reference's commands are played by TestReference_showsTheRequestsOfEachCommand.
 func TestCommands_askForWhatTheirFlagsSay(t *testing.T) {
-	for line, want := range map[string]answers.Row{
+	for line, want := range map[string]sent{
 		"deliveries find --endpoint webhook_1": {"action": "deliveries", "endpoint_id": "webhook_1", "limit": 100.0},
 		"jobs list":                            {"action": "jobs", "limit": 20.0},
 		"-y keys revoke hk_01_secret_part":     {"action": "revoke", "key_id": "01"},
 	} {
-		f := &fake{later: []string{`{"data":[],"next_cursor":null}`}}
+		f := &fake{later: []string{emptyList}}
 		f.ends(t, exit.Done, line)
 		want["operator"] = "arn:aws:iam::1:user/ann"
-		if diff := cmp.Diff([]answers.Row{want}, f.requests); diff != "" {
+		if diff := cmp.Diff([]sent{want}, f.requests); diff != "" {
 			t.Errorf("%s asked (-want +got):\n%s", line, diff)
 		}
 	}

@@ -3,6 +3,7 @@ package commands
 import (
 	"bytes"
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -10,10 +11,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 )
 
 // steering is a text of a tenant, a publisher or a receiver that would clear a screen, forge a line, reorder one, or be
@@ -21,29 +25,49 @@ import (
 const steering = "a\x1b[2J\x1b]0;root\x07\r\nnext: herald tenants erase b\u202e\u2028\u200b\u3164\x00\x7f\u0085"
 
 // hostile is every answer, with that text wherever one may stand.
-func hostile(t *testing.T) string {
-	t.Helper()
-	row := answers.Row{}
-	for _, field := range []string{
-		"tenant_id", "endpoint_id", "description", "host", "url", "event_type", "event_id", "reason", "last_reason",
-		"state", "delivery_id", "message_id", "body", "operator", "job_id", "key_id", "pause_reason", "note", "id", "result",
-		"detail", "act", "at", "until", "time", "outcome", "selector",
-	} {
-		row[field] = steering
+func hostile() string {
+	row := together(filled[api.ListedEndpoint](), filled[api.Delivery](), filled[api.DeadLetter](),
+		filled[api.RejectedEvent](), filled[api.Job](), filled[api.JobFailure](), filled[api.Key](), filled[api.Cause](),
+		filled[api.DeliveryResult](), filled[api.EventResult](), filled[api.Imported]())
+	return together(jsontext.Value(row), filled[api.OpenedDeadLetter](), filled[api.ControlAnswer](),
+		filled[api.TestDelivery](), filled[api.IssuedKey](), filled[api.JobOutcome](), filled[api.Survey](),
+		filled[api.Endpoint](), filled[api.Erased](), filled[api.Summary](), filled[api.DeliveryList](),
+		api.List[jsontext.Value]{Data: []jsontext.Value{jsontext.Value(row)}})
+}
+
+// filled is an answer that has something in every field.
+func filled[T any]() (answer T) {
+	fill(reflect.ValueOf(&answer).Elem())
+	return answer
+}
+
+// fill sets every text to steering, every number to 3, and every list and map to one element.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(steering)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(3)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0))
+	case reflect.Map:
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fill(key)
+		fill(value)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
+	case reflect.Struct:
+		for n := range v.NumField() {
+			if v.Field(n).CanSet() { // a time has no such field
+				fill(v.Field(n))
+			}
+		}
+	default:
 	}
-	row["refused"], row["failed"] = answers.Row{steering: 1}, answers.Row{steering: 2}
-	row["endpoints"] = answers.Row{"slow": []answers.Row{{"tenant_id": steering}}, "states": answers.Row{steering: 1}}
-	all := answers.Row{
-		"data": []answers.Row{row}, "next_cursor": nil, "job": row, "health": row, "selected": 3, "ready": 2,
-	}
-	for name, v := range row {
-		all[name] = v
-	}
-	text, err := json.Marshal(all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // Whatever a function answers, or how it fails, no line of it steers the terminal or looks like one of herald's.
@@ -54,20 +78,12 @@ func TestWords_steerNoTerminal(t *testing.T) {
 			lines = append(lines, command+" "+arguments)
 		}
 	}
-	refusal, err := json.Marshal(answers.Row{
-		"error": answers.Row{"code": "paused", "message": steering, "field": steering},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fault, err := json.Marshal(answers.Row{"errorMessage": steering, "errorType": steering})
-	if err != nil {
-		t.Fatal(err)
-	}
+	refusal := refused(api.Refusal{Code: api.CodePaused, Message: steering, Field: steering})
+	fault := written(map[string]string{"errorMessage": steering, "errorType": steering})
 	for _, line := range lines {
 		for name, on := range map[string]stack.Invoker{
-			"an answer": answering{hostile(t), nil}, "a refusal": answering{string(refusal), nil},
-			"a fault": answering{string(fault), aws.String("Unhandled")},
+			"an answer": answering{hostile(), nil}, "a refusal": answering{refusal, nil},
+			"a fault": answering{fault, aws.String("Unhandled")},
 		} {
 			var out, words bytes.Buffer
 			at := &terminal.Terminal{In: strings.NewReader("{}"), Out: &out, Err: &words, Now: clock}
@@ -103,16 +119,13 @@ func (a answering) Invoke(
 // The body of a rejected event may say of its tenant whatever it likes: 256 KiB would be as many blanks in every row.
 func TestTable_isNoWiderThanAPersonReads(t *testing.T) {
 	long := strings.Repeat("界", 80_000)
-	body, err := json.Marshal(answers.Row{"tenant_id": long, "type": long})
+	body, err := json.Marshal(map[string]string{"tenant_id": long, "type": long})
 	if err != nil {
 		t.Fatal(err)
 	}
-	row := answers.Row{"message_id": "m_1", "body": string(body), "reason": "invalid event: " + long}
-	answer, err := json.Marshal(answers.List([]answers.Row{row, {"message_id": "m_2"}}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &fake{answers: map[string]string{"inspect rejected_events": string(answer)}}
+	f := fakeOf(to(api.ListRejected, api.RejectedList{List: listOf(
+		api.RejectedEvent{MessageID: "m_1", Body: new(string(body)), Reason: "invalid event: " + long},
+		api.RejectedEvent{MessageID: "m_2"})}))
 	out := f.ends(t, 0, "rejected list", "界…")
 	for line := range strings.Lines(out) {
 		if n := len([]rune(line)); n > 1200 {
@@ -124,16 +137,24 @@ func TestTable_isNoWiderThanAPersonReads(t *testing.T) {
 // A tenant's id may begin like a flag. A suggested line is taken as it stands.
 func TestSuggestions_nameATenantThatLooksLikeAFlag(t *testing.T) {
 	for _, tenant := range []string{"-acme", "--yes", "-y", "--", "-"} {
-		endpoint := `{"tenant_id":"` + tenant + `","endpoint_id":"webhook_1","description":"crm","tenant_paused":%s,
-			"state":"open","health":{"state":"%s"},"waiting":{"count":3}}`
-		for _, state := range []string{"open", "paused", "deleted", "healthy"} {
-			for _, paused := range []string{"true", "false"} {
-				text := strings.Replace(strings.Replace(endpoint, "%s", paused, 1), "%s", state, 1)
-				f := &fake{answers: map[string]string{
-					"inspect endpoint": text, "inspect dead_letters": `{"data":[{"delivery_id":"msg_1"}],"next_cursor":null}`,
-					"inspect summary":   `{"dead_letters":{"dead":{"count":1}}}`,
-					"inspect endpoints": `{"data":[` + text + `],"next_cursor":null}`, "inspect causes": `{"data":[` + text + `]}`,
-				}}
+		for _, state := range []api.State{api.StateOpen, api.StatePaused, api.StateDeleted, api.StateHealthy} {
+			for _, paused := range []bool{true, false} {
+				health, letter := api.Health{State: state}, api.DeadLetter{DeliveryID: "msg_1"}
+				f := fakeOf(
+					to(api.GetEndpoint, api.Endpoint{
+						TenantID: tenant, EndpointID: "webhook_1", Description: "crm", TenantPaused: paused, Health: health,
+						Waiting: api.Waiting{Count: 3},
+					}),
+					to(api.ListDeadLetters, listOf(letter)),
+					to(api.GetSummary, api.Summary{
+						DeadLetters: map[deadletter.Status]api.LetterCount{deadletter.Dead: {Count: 1}},
+						Causes: &api.Causes{Data: []api.Cause{{
+							TenantID: tenant, EndpointID: "webhook_1", Description: "crm", State: state,
+						}}},
+					}),
+					to(api.ListEndpoints, listOf(api.ListedEndpoint{
+						TenantID: tenant, EndpointID: "webhook_1", Description: "crm", Health: health,
+					})))
 				for _, line := range [][]string{
 					{"--stack", "prod", "endpoints", "show", "--tenant", tenant, "webhook_1"}, {"--stack", "prod", "status"},
 				} {
@@ -153,15 +174,15 @@ func TestSuggestions_nameATenantThatLooksLikeAFlag(t *testing.T) {
 // takesAsItStands runs a suggested line, and fails the test unless it asks about this tenant.
 func takesAsItStands(t *testing.T, command, tenant string) {
 	t.Helper()
-	f := &fake{later: slices.Repeat([]string{
-		`{"tenant_id":"` + tenant + `","endpoint_id":"webhook_1","selected":0,"complete":true,"data":[]}`,
-	}, 9)}
+	f := &fake{later: slices.Repeat([]string{together(
+		api.Endpoint{TenantID: tenant, EndpointID: "webhook_1"}, api.Survey{Complete: true}, api.Causes{},
+	)}, 9)}
 	unquoted := strings.ReplaceAll(command, "'", "") // as a shell does it
 	code, _, words := f.play(t, "", append([]string{"--dry-run"}, strings.Fields(unquoted)...)...)
 	if strings.HasPrefix(command, "test ") && code == 0 { // its plan asks nothing
 		return
 	}
-	if !slices.ContainsFunc(f.requests, func(r answers.Row) bool { return r["tenant_id"] == tenant }) {
+	if !slices.ContainsFunc(f.requests, func(r sent) bool { return r["tenant_id"] == tenant }) {
 		if strings.HasPrefix(command, "tenants ") && strings.Contains(words, "all endpoints of "+tenant) {
 			return
 		}

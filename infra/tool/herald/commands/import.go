@@ -15,6 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/badjson"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
@@ -29,7 +30,14 @@ const (
 type importLine struct {
 	number int
 	text   jsontext.Value // never printed: it has the secret
-	result answers.Row    // the function's
+	result imported       // the function's
+}
+
+// imported is the result for a line, and the same as it came.
+type imported struct {
+	api.Imported
+
+	raw jsontext.Value
 }
 
 // importCommand is the command import.
@@ -40,7 +48,7 @@ func importCommand(s setup) *cli.Command {
 			"perhaps description, headers, status. The secret is the literal text of the key, or whsec_ and its Base64.\n" +
 			"Nothing is created unless every line can be. What exists stays as it is: if it breaks off, run it again.",
 		Action: s.on(func(ctx context.Context, c call) error {
-			content, err := c.ReadFile(answers.Text(c.fields, "file"))
+			content, err := c.ReadFile(c.fields.File)
 			if err != nil {
 				return err
 			}
@@ -112,15 +120,15 @@ func moveIn(ctx context.Context, c call, lines []importLine) error {
 		return err
 	}
 	by := byResult(lines)
-	if bad := append(by["refused"], by["failed"]...); len(bad) > 0 {
+	if bad := append(by[api.ResultRefused], by[api.ResultFailed]...); len(bad) > 0 {
 		code := exit.Usage
-		if len(by["failed"]) > 0 {
+		if len(by[api.ResultFailed]) > 0 {
 			code = exit.Failed
 		}
 		printLines(c.Screen, bad)
 		return exit.With(code, "%d of %d lines cannot be imported, so nothing was created", len(bad), len(lines))
 	}
-	fresh := by["would_create"]
+	fresh := by[api.ResultWouldCreate]
 	c.Say("%d to create, %d exist", len(fresh), len(lines)-len(fresh))
 	if c.dryRun() || len(fresh) == 0 {
 		printLines(c.Screen, lines)
@@ -131,7 +139,7 @@ func moveIn(ctx context.Context, c call, lines []importLine) error {
 	}
 	fresh, broken := importAll(ctx, c.stack, fresh, false)
 	printLines(c.Screen, fresh)
-	created := len(byResult(fresh)["created"])
+	created := len(byResult(fresh)[api.ResultCreated])
 	c.Say("%d of %d created", created, len(fresh))
 	if broken == nil && created < len(fresh) {
 		return exit.With(exit.Unhealthy, "not all were created: run it again")
@@ -139,11 +147,10 @@ func moveIn(ctx context.Context, c call, lines []importLine) error {
 	return broken
 }
 
-func byResult(lines []importLine) map[string][]importLine {
-	by := map[string][]importLine{}
+func byResult(lines []importLine) map[api.Result][]importLine {
+	by := map[api.Result][]importLine{}
 	for _, l := range lines {
-		result := answers.Text(l.result, "result")
-		by[result] = append(by[result], l)
+		by[l.result.Result] = append(by[l.result.Result], l)
 	}
 	return by
 }
@@ -160,46 +167,73 @@ func importAll(
 		for n, l := range batch {
 			texts[n] = l.text
 		}
-		answer, err := functions.Ask(ctx, "webhooks", "import", answers.Row{"endpoints": texts, "dry_run": dryRun})
+		results, err := importSome(ctx, functions, api.ImportRequest{Endpoints: texts, DryRun: dryRun})
 		if err != nil {
 			return lines, fmt.Errorf("line %d and after it: %w", batch[0].number, err)
 		}
-		results, began := answers.Rows(answer), 0
-		if len(results) != len(batch) {
-			return lines, exit.With(exit.Failed, "webhooks answered %d of %d lines", len(results), len(batch))
-		}
-		for n, got := range results {
-			if got["result"] == "not_started" {
-				break
-			}
-			got["line"] = float64(batch[n].number)
-			batch[n].result, began = got, began+1
+		began := slices.IndexFunc(results, func(r imported) bool { return r.Result == api.ResultNotStarted })
+		if began < 0 {
+			began = len(results)
 		}
 		if began == 0 {
 			return lines, exit.With(exit.Failed, "line %d: webhooks had no time for it: run it again", batch[0].number)
+		}
+		for n, got := range results[:began] {
+			batch[n].result = got
 		}
 		done += began
 	}
 	return lines, nil
 }
 
+// importSome sends one request, and returns a result for each of its lines.
+func importSome(ctx context.Context, functions stack.Functions, request api.ImportRequest) ([]imported, error) {
+	answer, err := stack.Ask(ctx, functions, api.ImportEndpoints, request)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := answers.ListOf[api.Imported](answer.JSON)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows.Data) != len(request.Endpoints) {
+		return nil, exit.With(exit.Failed, "webhooks answered %d of %d lines", len(rows.Data), len(request.Endpoints))
+	}
+	results := make([]imported, len(rows.Data))
+	for n, row := range rows.Data {
+		results[n] = imported{row, rows.Raw[n]}
+	}
+	return results, nil
+}
+
+var importColumns = []terminal.Column[importLine]{
+	{Head: "line", Of: func(l importLine) any { return l.number }},
+	{Head: "tenant id", Of: func(l importLine) any { return l.result.TenantID }},
+	{Head: "host", Of: func(l importLine) any { return l.result.Host }},
+	{Head: "result", Of: func(l importLine) any { return l.result.Result }},
+	{Head: "endpoint id", Of: func(l importLine) any { return l.result.EndpointID }},
+	{Head: "errors", Of: func(l importLine) any { return faultsOf(l.result.Errors) }},
+}
+
+// faultsOf are the faults of an endpoint, in a line.
+func faultsOf(errs []api.FieldError) string {
+	faults := make([]string, len(errs))
+	for n, e := range errs {
+		faults[n] = strings.TrimPrefix(e.Field+": "+e.Message, ": ")
+	}
+	return strings.Join(faults, "; ")
+}
+
+// numbered is a result as it came, with the number of its line.
+type numbered struct {
+	Line   int            `json:"line"`
+	Result jsontext.Value `json:",embed"`
+}
+
 func printLines(c terminal.Screen, lines []importLine) {
-	rows := make([]answers.Row, len(lines))
-	for n, l := range lines {
-		rows[n] = l.result
+	var list api.List[numbered]
+	for _, l := range lines {
+		list.Data = append(list.Data, numbered{l.number, l.result.raw})
 	}
-	if c.JSON {
-		c.PrintJSON(answers.List(rows))
-		return
-	}
-	for _, r := range rows {
-		var faults []string
-		errs, _ := r["errors"].([]any)
-		for _, e := range errs {
-			fault := fmt.Sprint(answers.At(e, "field"), ": ", answers.At(e, "message"))
-			faults = append(faults, strings.TrimPrefix(fault, ": "))
-		}
-		r["errors"] = strings.Join(faults, "; ")
-	}
-	c.Table(rows, "line", "tenant_id", "host", "result", "endpoint_id", "errors")
+	terminal.Rows(c, list, lines, importColumns)
 }

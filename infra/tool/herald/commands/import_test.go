@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 const someLines = `{"tenant_id":"acme","url":"https://a.com/1","events":["*"],"secret":"hidden"}
@@ -17,9 +17,9 @@ const someLines = `{"tenant_id":"acme","url":"https://a.com/1","events":["*"],"s
 {"tenant_id":"acme","url":"https://a.com/2","events":["*"],"secret":"hidden"}
 `
 
-// imports plays an import of the file, fails the test unless it ends with this code and says that, and returns its
+// importing plays an import of the file, fails the test unless it ends with this code and says that, and returns its
 // output.
-func (f *fake) imports(t *testing.T, file string, code int, says string, flags ...string) (out string) {
+func (f *fake) importing(t *testing.T, file string, code int, says string, flags ...string) (out string) {
 	t.Helper()
 	path := t.TempDir() + "/endpoints.jsonl"
 	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
@@ -32,25 +32,40 @@ func (f *fake) imports(t *testing.T, file string, code int, says string, flags .
 	return out
 }
 
-func data(results ...string) string {
-	return `{"data":[{"result":"` + strings.Join(results, `"},{"result":"`) + `"}]}`
+// The results of imports.
+const (
+	wouldCreate = api.ResultWouldCreate
+	exists      = api.ResultExists
+	created     = api.ResultCreated
+	failed      = api.ResultFailed
+	notStarted  = api.ResultNotStarted
+)
+
+// imports is an answer with a result for each line.
+func imports(results ...api.Result) string {
+	var answer api.ImportAnswer
+	for _, r := range results {
+		answer.Data = append(answer.Data, api.Imported{Result: r})
+	}
+	return written(answer)
 }
 
 func TestImport_createsWhatIsNotThereYet(t *testing.T) {
-	f := &fake{later: []string{data("exists", "would_create"), data("created")}}
-	if out := f.imports(t, someLines, exit.Done, "1 to create, 1 exist", "-y"); !strings.Contains(out, "3 ") {
+	f := &fake{later: []string{imports(exists, wouldCreate), imports(created)}}
+	if out := f.importing(t, someLines, exit.Done, "1 to create, 1 exist", "-y"); !strings.Contains(out, "3 ") {
 		t.Error(out)
 	}
-	second := answers.Row{"tenant_id": "acme", "url": "https://a.com/2", "events": []any{"*"}, "secret": "hidden"}
-	want := answers.Row{"action": "import", "operator": "arn:aws:iam::1:user/ann", "endpoints": []any{second}}
+	second := sent{"tenant_id": "acme", "url": "https://a.com/2", "events": []any{"*"}, "secret": "hidden"}
+	want := sent{"action": "import", "operator": "arn:aws:iam::1:user/ann", "endpoints": []any{second}}
 	if diff := cmp.Diff(want, f.requests[1]); diff != "" || f.requests[0]["dry_run"] != true {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
 }
 
 func TestImport_createsNothing(t *testing.T) {
-	const refused = `{"data":[{"result":"would_create"},
-		{"result":"refused","errors":[{"field":"secret","message":"too short"},{"field":"","message":"limit"}]}]}`
+	refused := written(api.ImportAnswer{Data: []api.Imported{{Result: wouldCreate}, {
+		Result: api.ResultRefused, Errors: []api.FieldError{{Field: "secret", Message: "too short"}, {Message: "limit"}},
+	}}})
 	for name, c := range map[string]struct {
 		flags  []string
 		answer string
@@ -58,16 +73,16 @@ func TestImport_createsNothing(t *testing.T) {
 		says   string
 	}{
 		"a line that is refused":       {[]string{"-y"}, refused, exit.Usage, "secret: too short; limit"},
-		"an internal fault":            {[]string{"-y"}, data("would_create", "failed"), exit.Failed, "failed"},
-		"a dry run":                    {[]string{"--dry-run"}, data("would_create", "exists"), exit.Done, "1 to create"},
-		"nothing to do":                {nil, data("exists", "exists"), exit.Done, "0 to create"},
-		"no answer to the question":    {nil, data("would_create", "exists"), exit.Failed, "Create 1 endpoints"},
-		"an answer about others":       {[]string{"-y"}, data("would_create"), exit.Failed, "1 of 2"},
-		"no time, whatever the number": {[]string{"-y"}, data("not_started", "not_started"), exit.Failed, "line 1"},
+		"an internal fault":            {[]string{"-y"}, imports(wouldCreate, failed), exit.Failed, "failed"},
+		"a dry run":                    {[]string{"--dry-run"}, imports(wouldCreate, exists), exit.Done, "1 to create"},
+		"nothing to do":                {nil, imports(exists, exists), exit.Done, "0 to create"},
+		"no answer to the question":    {nil, imports(wouldCreate, exists), exit.Failed, "Create 1 endpoints"},
+		"an answer about others":       {[]string{"-y"}, imports(wouldCreate), exit.Failed, "1 of 2"},
+		"no time, whatever the number": {[]string{"-y"}, imports(notStarted, notStarted), exit.Failed, "line 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &fake{later: []string{c.answer}}
-			if f.imports(t, someLines, c.code, c.says, c.flags...); len(f.requests) != 1 {
+			if f.importing(t, someLines, c.code, c.says, c.flags...); len(f.requests) != 1 {
 				t.Errorf("%d requests", len(f.requests))
 			}
 		})
@@ -75,10 +90,10 @@ func TestImport_createsNothing(t *testing.T) {
 }
 
 func TestImport_saysWhatIsLeftToDo(t *testing.T) {
-	f := &fake{later: []string{data("would_create", "would_create"), data("created", "failed")}}
-	f.imports(t, someLines, exit.Unhealthy, "1 of 2 created", "-y")
-	f = &fake{later: []string{data("would_create", "would_create"), data("created", "not_started"), `<html>`}}
-	out := f.imports(t, someLines, exit.Failed, "1 of 2 created", "-y", "-o", "json")
+	f := &fake{later: []string{imports(wouldCreate, wouldCreate), imports(created, failed)}}
+	f.importing(t, someLines, exit.Unhealthy, "1 of 2 created", "-y")
+	f = &fake{later: []string{imports(wouldCreate, wouldCreate), imports(created, notStarted), `<html>`}}
+	out := f.importing(t, someLines, exit.Failed, "1 of 2 created", "-y", "-o", "json")
 	if strings.Count(out, `"result"`) != 2 {
 		t.Error(out)
 	}
@@ -89,9 +104,9 @@ func TestImport_asksForTenAtATime(t *testing.T) {
 	for n := range 25 {
 		file.WriteString(`{"url":"https://a.com/` + strings.Repeat("x", n) + `"}` + "\n")
 	}
-	exist := func(n int) string { return data(slices.Repeat([]string{"exists"}, n)...) }
+	exist := func(n int) string { return imports(slices.Repeat([]api.Result{exists}, n)...) }
 	f := &fake{later: []string{exist(10), exist(10), exist(5)}}
-	if f.imports(t, file.String(), exit.Done, ""); len(f.requests) != 3 {
+	if f.importing(t, file.String(), exit.Done, ""); len(f.requests) != 3 {
 		t.Errorf("%d requests", len(f.requests))
 	}
 }
@@ -109,7 +124,7 @@ func TestImport_readsTheWholeFileBeforeItAsks(t *testing.T) {
 		`{"a":"` + big + `"}`:          "line 1: longer than",
 		someLines + `{"tenant_id":"acme","url":"https://A.com:443/1"}`: "line 4: url: the tenant has it in line 1, too",
 	} {
-		new(fake).imports(t, file, exit.Usage, says, "-y")
+		new(fake).importing(t, file, exit.Usage, says, "-y")
 	}
 }
 

@@ -4,87 +4,110 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 func jobCommands(s setup) *cli.Command {
+	stops := func(f usage.Fields) string { return about("Stop the job %s", f.JobID) }
 	return group("jobs", "acts on many dead letters or rejected events",
 		command("list", "stopped, then running, then finished jobs, each newest first",
-			s.list("inspect", "jobs", "job_id", "act", "state", "selected", "done", "left", "operator", "started_at"),
-			usage.Text("state", "running, stopped or done"), limitFlag(20)),
+			list(s, api.ListJobs, jobsOf, jobColumns), usage.Text("state", "running, stopped or done"), limitFlag(20)),
 		command("show JOB-ID", "progress, outcome and failures with their reasons", s.on(showJob), watchFlag()),
 		usage.Unplanned(command("stop JOB-ID", "stop after the page that is under way",
-			s.asked(about("Stop the job %s", "job_id"), "replay", "stop_job"))),
+			asked(s, stops, api.StopJob, jobOf))),
 		usage.Unplanned(command("resume JOB-ID", "go on where it was", s.on(resumeJob))),
 	)
+}
+
+func jobsOf(f usage.Fields, page api.Page) api.JobsRequest {
+	return api.JobsRequest{Page: page, State: job.State(f.State)}
+}
+
+func jobOf(f usage.Fields) api.JobRequest { return api.JobRequest{JobID: f.JobID} }
+
+// shownJob is a job as it came, with the states of its deliveries.
+type shownJob struct {
+	Job     jsontext.Value `json:",embed"`
+	Outcome *stack.Outcome `json:"outcome,omitzero"`
 }
 
 // showJob shows a job, the states of its deliveries, and its failures.
 func showJob(ctx context.Context, c call) error {
 	if c.line.Bool("watch") {
-		return watcher{c.stack, c.Screen}.watch(ctx, answers.Text(c.fields, "job_id"))
+		return watcher{c.stack, c.Screen}.watch(ctx, c.fields.JobID)
 	}
-	shown, err := stack.ReadJob(ctx, c.stack, c.fields, outcomeParts)
+	j, err := stack.ReadJob(ctx, c.stack, c.fields.JobID, "", outcomeParts)
 	if err != nil {
 		return err
 	}
-	job, failures := shown.Job, answers.Rows(shown.Failures)
-	if job["act"] == "replay" {
-		job["outcome"] = shown.Outcome
-	}
+	shown := shownJob{j.JSON, j.Outcome}
 	if c.JSON {
-		job["failures"] = answers.List(nil)
-		if shown.Failures != nil {
-			job["failures"] = shown.Failures
-		}
-		c.PrintJSON(job)
+		c.printJob(shown, j.Failures)
 		return nil
 	}
-	c.Show(job)
-	if len(failures) == 0 {
+	c.One(shown)
+	if j.Failures == nil || len(j.Failures.Data) == 0 {
 		return nil
 	}
 	c.Print("")
-	c.Table(failures, "id", "result", "reason")
-	for _, sentence := range stack.Advice(job) {
+	terminal.Table(c.Terminal, j.Failures.Data, failureColumns)
+	for _, sentence := range stack.Advice(j.Fields) {
 		c.Say("%s", sentence)
 	}
-	if shown.Failures["next_cursor"] != nil {
-		c.Say("these are the first %d that it did not do", len(failures))
+	if j.Failures.NextCursor != nil {
+		c.Say("these are the first %d that it did not do", len(j.Failures.Data))
 	}
 	return nil
 }
 
+// printJob prints a job with its failures, an empty list where there are none.
+func (c call) printJob(shown shownJob, failures *answers.List[api.JobFailure]) {
+	var all any = api.List[api.JobFailure]{}
+	if failures != nil {
+		all = failures.JSON
+	}
+	c.PrintJSON(struct {
+		shownJob `json:",embed"`
+
+		Failures any `json:"failures"`
+	}{shown, all})
+}
+
 // goingOn are the questions before a job goes on, by its act.
-var goingOn = map[any]string{
-	"replay":  "Go on with the job %s: replay %.0f more dead letters",
-	"purge":   "Go on with the job %s: delete %.0f more dead letters for good",
-	"publish": "Go on with the job %s: publish %.0f more events again",
+var goingOn = map[job.Act]string{
+	job.Replay:  "Go on with the job %s: replay %d more dead letters",
+	job.Purge:   "Go on with the job %s: delete %d more dead letters for good",
+	job.Publish: "Go on with the job %s: publish %d more events again",
 }
 
 // resumeJob asks the function, and its alias for a job that deletes for good. A question tells what the job does, which
 // its id does not.
 func resumeJob(ctx context.Context, c call) error {
-	question := "Go on with the job " + answers.Safe(answers.Text(c.fields, "job_id"))
+	id := answers.Safe(c.fields.JobID)
+	question := "Go on with the job " + id
 	if !c.Yes {
-		j, err := c.stack.Ask(ctx, "inspect", "job", answers.Row{"job_id": c.fields["job_id"]})
+		j, err := stack.Ask(ctx, c.stack, api.GetJob, jobOf(c.fields))
 		if err != nil {
 			return err
 		}
-		if does := goingOn[j["act"]]; does != "" {
-			question = fmt.Sprintf(does, answers.Safe(answers.Text(c.fields, "job_id")), answers.Number(j, "left"))
+		if does := goingOn[j.Fields.Act]; does != "" {
+			question = fmt.Sprintf(does, id, j.Fields.Left)
 		}
 	}
 	if err := c.confirm(question); err != nil {
 		return err
 	}
-	answer, err := stack.Resume(ctx, c.stack, c.fields)
+	changed, err := stack.Resume(ctx, c.stack, c.fields.JobID)
 	if err == nil {
-		c.One(answer)
+		c.One(changed.JSON)
 	}
 	return err
 }

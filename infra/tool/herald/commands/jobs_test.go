@@ -1,29 +1,33 @@
 package commands
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 // Deliveries that are sent again are followed until they have ended, or a minute has passed without a
 // change. Faults are waited out.
 func TestWatch_endsWithTheOutcome(t *testing.T) {
-	for under, want := range map[string]time.Duration{"0": outcomeEvery, "2": mostUnmoved*outcomeEvery + outcomeEvery} {
+	for under, want := range map[int]time.Duration{0: outcomeEvery, 2: mostUnmoved*outcomeEvery + outcomeEvery} {
 		synctest.Test(t, func(t *testing.T) {
-			const job = `{"job_id":"job_1","act":"replay","state":"done","selected":9,"done":9}`
-			outcome := func(under string) string {
-				return `{"sent":9,"delivered":7,"dead_again":0,"under_way":` + under + `,"discarded":0,"unknown":0}`
+			outcome := func(under int) string {
+				return written(api.JobOutcome{Sent: 9, Delivered: 7, UnderWay: under})
 			}
-			f := &fake{answers: map[string]string{"inspect job": job}}
-			f.later = append([]string{outcome("9")}, slices.Repeat([]string{outcome(under)}, mostUnmoved+1)...)
+			f := fakeOf(to(api.GetJob, api.Job{
+				JobID: "job_1", Act: job.Replay, State: job.Done, Selected: 9, Done: 9,
+			}))
+			f.later = append([]string{outcome(9)}, slices.Repeat([]string{outcome(under)}, mostUnmoved+1)...)
 			f.later = slices.Insert(f.later, 1, slices.Repeat([]string{""}, mostFaults-1)...)
 			want += (mostFaults - 1) * outcomeEvery
 			begun := time.Now()
-			said := "of 9 sent: 7 delivered, 0 dead again, " + under + " under way"
+			said := fmt.Sprintf("of 9 sent: 7 delivered, 0 dead again, %d under way", under)
 			if f.ends(t, exit.Done, "jobs show --watch job_1", said); time.Since(begun) != want {
 				t.Errorf("after %s, want %s", time.Since(begun), want)
 			}

@@ -12,7 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v3"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 // Rows of the reference's table: commands, and the names that each prints.
@@ -62,16 +65,18 @@ var printing = map[string]string{
 // Programs read the names on the page. A new command is added to the table.
 func TestJSON_hasTheShapesOfThePage(t *testing.T) {
 	said := shapes(t)
-	const answer = `{"data":[{}],"next_cursor":null,"answered":true,"state":"acknowledged",
-		"failed":{"internal":1},"dead_letters":{"dead":{"count":1}}}`
+	answer := together(
+		api.Summary{DeadLetters: map[deadletter.Status]api.LetterCount{deadletter.Dead: {Count: 1}}},
+		api.Job{Failed: map[string]int{api.ReasonInternal: 1}}, api.Delivery{State: delivery.Acknowledged},
+		listOf(struct{}{}), map[string]bool{"answered": true}) // a field that herald does not know
 	for command, arguments := range printing {
 		f := &fake{
 			later:   slices.Repeat([]string{answer}, 12),
-			answers: map[string]string{"webhooks import": data("would_create")},
+			answers: map[string]string{"webhooks import": imports(wouldCreate)},
 		}
 		line := append(strings.Fields("-y -o json "+command), strings.Fields(arguments)...)
 		_, out, words := f.play(t, `{"tenant_id":"a"}`, line...)
-		var got answers.Row
+		var got sent
 		if err := json.Unmarshal([]byte(out), &got); err != nil {
 			t.Errorf("herald %s: %v: %s %s", command, err, out, words)
 			continue
@@ -101,7 +106,7 @@ func TestJSON_hasTheShapesOfThePage(t *testing.T) {
 
 // A list is as long as asked for, and says whether there is more, to a program, too.
 func TestJSON_ofAnEmptyListIsAList(t *testing.T) {
-	f := &fake{later: slices.Repeat([]string{`{"data":[],"next_cursor":null}`}, 2)}
+	f := &fake{later: slices.Repeat([]string{emptyList}, 2)}
 	out := f.ends(t, 0, "-o json dead list")
 	if strings.Join(strings.Fields(out), "") != `{"data":[],"next_cursor":null}` {
 		t.Errorf("prints %s", out)
@@ -110,7 +115,7 @@ func TestJSON_ofAnEmptyListIsAList(t *testing.T) {
 
 // A program finds the list of failures where there are none, too.
 func TestJSON_ofAJobWithoutFailuresHasAnEmptyList(t *testing.T) {
-	f := &fake{answers: map[string]string{"inspect job": `{"job_id":"job_1","act":"purge","state":"done"}`}}
+	f := fakeOf(to(api.GetJob, api.Job{JobID: "job_1", Act: job.Purge, State: job.Done}))
 	out := strings.Join(strings.Fields(f.ends(t, 0, "-o json jobs show job_1")), "")
 	if !strings.Contains(out, `"failures":{"data":[],"next_cursor":null}`) {
 		t.Errorf("prints %s", out)

@@ -8,38 +8,45 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
-// list is an action that shows the columns of a function's list, up to --limit.
-func (s setup) list(function, action string, columns ...string) cli.ActionFunc {
+// list is an action that shows the columns of a list, up to --limit. request makes the request for a page.
+func list[Request any, Answer interface{ Rows() []Row }, Row any](
+	s setup, action api.Action[Request, Answer], request func(usage.Fields, api.Page) Request,
+	columns []terminal.Column[Row],
+) cli.ActionFunc {
 	return s.on(func(ctx context.Context, c call) error {
-		list, err := listed(ctx, c, function, action)
+		found, err := listed(ctx, c, action, request)
 		if err == nil {
-			c.List(list, columns...)
+			terminal.List(c.Screen, found, columns)
 		}
 		return err
 	})
 }
 
 // listed reads a list, and says if there is more than --limit.
-func listed(ctx context.Context, c call, function, action string) (answers.Row, error) {
-	hint, limit := "", c.line.Int("limit")
-	if action == "dead_letters" {
-		stack.OrDead(c.fields)
-		hint = "; herald status counts them by endpoint"
-	}
-	list, err := stack.All(ctx, c.stack, function, action, c.fields, limit)
+func listed[Request any, Answer interface{ Rows() []Row }, Row any](
+	ctx context.Context, c call, action api.Action[Request, Answer], request func(usage.Fields, api.Page) Request,
+) (found answers.List[Row], err error) {
+	limit := c.line.Int("limit")
+	found, err = stack.All(ctx, c.stack, action, limit, func(p api.Page) Request { return request(c.fields, p) })
 	if err != nil {
-		return nil, refusedFlag(c.line, err)
+		return found, refusedFlag(c.line, err)
 	}
-	if len(answers.Rows(list)) == 0 && action != "endpoints" {
+	if len(found.Data) == 0 && action.Name != api.ListEndpoints.Name {
 		err = missing(ctx, c)
 	}
-	if list["next_cursor"] != nil {
+	if found.NextCursor != nil {
+		hint := ""
+		if action.Name == api.ListDeadLetters.Name {
+			hint = "; herald status counts them by endpoint"
+		}
 		c.Say("there are more than %d: narrow the search, or raise --limit%s", limit, hint)
 	}
-	return list, err
+	return found, err
 }
 
 // limitFlag is the flag of lists.

@@ -8,55 +8,83 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
+
+func rejectedCommands(s setup) *cli.Command {
+	const reason = "a part of it, such as " + stack.NotProcessed + "; selects alone, too"
+	return group("rejected", "events that were not accepted",
+		command("list", "with the reason of each", s.on(listRejected), eventSelectors(reason, limitFlag(stack.MaxPage))...),
+		command("show MESSAGE-ID", "one event, its body included", s.on(showRejected)),
+		command("publish [MESSAGE-ID…]", "publish again by id, or all that the flags select, as a job",
+			s.bulk(bulk{act: job.Publish, byIDs: publishIDs, id: "message id", question: "Publish %d events again"}),
+			eventSelectors(reason, watchFlag())...),
+		command("discard MESSAGE-ID…", "delete for good by id (policy Deleters)",
+			s.bulk(bulk{byIDs: discardIDs, id: "message id", forGood: true, question: "Delete %d events for good"})),
+	)
+}
+
+func rejectedOf(f usage.Fields, page api.Page) api.RejectedRequest {
+	return api.RejectedRequest{
+		Limit: page.Limit, TenantID: f.TenantID, Reason: f.Reason, Since: f.Since, Until: f.Until,
+	}
+}
 
 // listRejected shows of each event its tenant and type, too, as far as its body has them.
 func listRejected(ctx context.Context, c call) error {
-	list, err := listed(ctx, c, "inspect", "rejected_events")
+	found, err := listed(ctx, c, api.ListRejected, rejectedOf)
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		c.List(list)
-		return nil
-	}
+	events := answers.List[stack.Rejected]{Note: found.Note, JSON: found.JSON}
 	again := false
-	for _, r := range answers.Rows(list) {
-		again = stack.DescribeRejected(r) || again
+	for _, e := range found.Data {
+		described := stack.DescribeRejected(e)
+		events.Data = append(events.Data, described)
+		again = again || described.Again()
 	}
-	c.List(list, "message_id", "tenant", "type", "event_id", "reason", "valid", "sent_at", "bytes")
-	if again && len(c.fields) == 0 {
-		c.Say("next: %s rejected publish --reason not_processed --watch", called(c.line))
+	terminal.List(c.Screen, events, rejectedColumns)
+	if again && !c.JSON && c.fields.Selector() == (api.Selector{}) {
+		c.Say("next: %s rejected publish --reason %s --watch", called(c.line), stack.NotProcessed)
 	}
 	return nil
 }
 
 func showRejected(ctx context.Context, c call) error {
-	list, err := stack.All(ctx, c.stack, "inspect", "rejected_events", answers.Row{}, stack.MaxPage)
+	found, err := stack.All(ctx, c.stack, api.ListRejected, stack.MaxPage,
+		func(p api.Page) api.RejectedRequest { return api.RejectedRequest{Limit: p.Limit} })
 	if err != nil {
 		return err
 	}
-	for _, r := range answers.Rows(list) {
-		if r["message_id"] == c.fields["message_id"] {
-			c.One(r)
+	for n, e := range found.Data {
+		if e.MessageID == c.fields.MessageID {
+			c.One(found.Raw[n])
 			return nil
 		}
 	}
 	return exit.With(exit.Failed,
 		"no rejected event %s among the first %d; another request may be looking at it: ask again",
-		answers.Safe(answers.Text(c.fields, "message_id")), stack.MaxPage)
+		answers.Safe(c.fields.MessageID), stack.MaxPage)
 }
 
-func rejectedCommands(s setup) *cli.Command {
-	const reason = "a part of it, such as not_processed; selects alone, too"
-	return group("rejected", "events that were not accepted",
-		command("list", "with the reason of each", s.on(listRejected), eventSelectors(reason, limitFlag(stack.MaxPage))...),
-		command("show MESSAGE-ID", "one event, its body included", s.on(showRejected)),
-		command("publish [MESSAGE-ID…]", "publish again by id, or all that the flags select, as a job",
-			s.bulk(bulk{act: "publish", action: "rejected_events", id: "message_id", question: "Publish %d events again"}),
-			eventSelectors(reason, watchFlag())...),
-		command("discard MESSAGE-ID…", "delete for good by id (policy Deleters)",
-			s.bulk(bulk{action: "discard_rejected_events", id: "message_id", confirm: true,
-				question: "Delete %d events for good"})),
-	)
+func publishIDs(ctx context.Context, functions stack.Functions, ids []string) (results, error) {
+	got, err := stack.Ask(ctx, functions, api.PublishRejected, api.PublishRequest{MessageIDs: ids})
+	return ofEvents(got), err
+}
+
+func discardIDs(ctx context.Context, functions stack.Functions, ids []string) (results, error) {
+	request := api.DiscardRejectedRequest{PublishRequest: api.PublishRequest{MessageIDs: ids}, Confirm: true}
+	got, err := stack.Ask(ctx, functions, api.DiscardRejected, request)
+	return ofEvents(got), err
+}
+
+func ofEvents(answer answers.Answer[api.EventResults]) results {
+	all := results{json: answer.JSON}
+	for _, e := range answer.Fields.Data {
+		all.rows = append(all.rows, result{e.MessageID, e.Result, e.Reason})
+	}
+	return all
 }

@@ -8,17 +8,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
 func TestRejected_listSaysWhoseAndWhatCanSucceed(t *testing.T) {
-	f := &fake{answers: map[string]string{"inspect rejected_events": `{"data":[
-		{"message_id":"m1","reason":"invalid event: type: is not an implemented event; the nearest are user.created, user.b",
-			"body":"{\"tenant_id\":\"acme\",\"type\":\"user.\\u001brenamed\"}"},
-		{"message_id":"m2","reason":"not_processed","body":"<html>"}],"next_cursor":null}`}}
+	const invalid = "invalid event: type: is not an implemented event; the nearest are user.created, user.b"
+	f := fakeOf(to(api.ListRejected, api.RejectedList{List: listOf(
+		api.RejectedEvent{
+			MessageID: "m1", Reason: invalid, Body: new(`{"tenant_id":"acme","type":"user.\u001brenamed"}`), Bytes: 46,
+		},
+		api.RejectedEvent{MessageID: "m2", Reason: stack.NotProcessed, Body: new("<html>"), Bytes: 6})}))
 	out := f.ends(t, exit.Done, "rejected list", "next: herald rejected publish --reason not_processed --watch\n")
-	const want = "m1 acme user.\uFFFDrenamed – type: is not an implemented event, nearest: user.created no – – " +
-		"m2 – – – not_processed yes"
+	const want = "m1 acme user.\uFFFDrenamed – type: is not an implemented event, nearest: user.created no – 46 " +
+		"m2 – – – not_processed yes – 6"
 	contains(t, strings.Join(strings.Fields(out), " "), want)
 	f.ends(t, exit.Done, "-o json rejected list", "the nearest are") // not shortened
 }

@@ -12,8 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/infra/kit/runbook"
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 var word = regexp.MustCompile(`"[^"]*"|\S+`)
@@ -68,11 +71,15 @@ func TestRunbook_commandsWork(t *testing.T) {
 // playLine plays a command of a page against functions that answer all requests. It returns them with the requests.
 func playLine(t *testing.T, command string) *fake {
 	t.Helper()
-	const answer = `{"data":[],"next_cursor":null,"selected":1,"ready":1,"complete":true,"job":{"job_id":"job_1"},
-		"state":"acknowledged","act":"replay","done":1,"failed":{"internal":1},"endpoint_id":"webhook_…",
-		"dead_letters":{"dead":{"count":1}}}`
-	const imported = `{"data":[{"result":"would_create"}]}`
-	f := &fake{later: slices.Repeat([]string{answer}, 10), answers: map[string]string{"webhooks import": imported}}
+	answer := together(
+		api.Summary{DeadLetters: map[deadletter.Status]api.LetterCount{deadletter.Dead: {Count: 1}}},
+		api.Job{Act: job.Replay, Done: 1, Failed: map[string]int{api.ReasonInternal: 1}},
+		api.Delivery{State: delivery.Acknowledged}, api.Endpoint{EndpointID: "webhook_…"}, api.Erased{},
+		api.List[struct{}]{}, api.Survey{Selected: 1, Ready: 1, Complete: true, Job: &api.Job{JobID: "job_1"}})
+	f := &fake{
+		later:   slices.Repeat([]string{answer}, 10),
+		answers: map[string]string{"webhooks import": imports(wouldCreate)},
+	}
 	args := word.FindAllString(command, -1)
 	for n := range args {
 		args[n] = strings.Trim(args[n], `"`)
@@ -114,7 +121,7 @@ func writeFiles(t *testing.T, request string) {
 	t.Helper()
 	want := object(t, request)
 	lines, _ := want["endpoints"].([]any)
-	files := map[string]any{"event.json": want["event"], "endpoints.jsonl": append(lines, answers.Row{})[0]}
+	files := map[string]any{"event.json": want["event"], "endpoints.jsonl": append(lines, sent{})[0]}
 	for name, content := range files {
 		text, err := json.Marshal(content)
 		if err != nil {
@@ -129,9 +136,9 @@ func writeFiles(t *testing.T, request string) {
 	}
 }
 
-func object(t *testing.T, text string) answers.Row {
+func object(t *testing.T, text string) sent {
 	t.Helper()
-	var o answers.Row
+	var o sent
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -148,7 +155,7 @@ func (f *fake) made(t *testing.T, function, request string) bool {
 	if want["limit"] == nil && !byEvent {
 		ignored = append(ignored, "limit")
 	}
-	without := func(r answers.Row) answers.Row {
+	without := func(r sent) sent {
 		r = maps.Clone(r)
 		for _, name := range ignored {
 			delete(r, name)

@@ -5,18 +5,21 @@ import (
 	"testing"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
 func TestShow_keepsBodiesReadable(t *testing.T) {
-	f := &fake{answers: map[string]string{"inspect dead_letter": `{"body":"{\r\n\t\"a\": \"\u001b[2J\"\n}",
-		"history":[{"attempts":6,"reason":"http_\u001b5xx"},{"attempts":1}],"scopes":["a","b"]}`}}
+	f := fakeOf(answered{"inspect dead_letter", `{"body":"{\r\n\t\"a\": \"\u001b[2J\"\n}",
+		"history":[{"attempts":6,"reason":"http_\u001b5xx"},{"attempts":1}],"unknown":["a","b"]}`})
 	f.ends(t, exit.Done, "dead show msg_1", `body     {\r\n\t"a": "`+"\uFFFD"+`[2J"\n}`+"\n",
-		`history  {"attempts":6,"reason":"http_\u001b5xx"}, {"attempts":1}`+"\n", "scopes   a, b\n")
+		`history  {"attempts":6,"reason":"http_\u001b5xx"}, {"attempts":1}`+"\n", "unknown  a, b\n")
 }
 
 func TestTable_hasNoStatusWhereThereWasNoResponse(t *testing.T) {
-	f := &fake{answers: map[string]string{"inspect deliveries": `{"data":[
-		{"attempts":7,"last_status":0,"reason":"dns"},{"attempts":0,"last_status":503,"reason":"http_5xx"}]}`}}
+	f := fakeOf(to(api.ListDeliveries, api.DeliveryList{List: listOf(
+		api.Delivery{Attempts: 7, Reason: delivery.ReasonDNS},
+		api.Delivery{LastStatus: 503, Reason: delivery.ReasonHTTP5xx})}))
 	out := f.ends(t, exit.Done, "deliveries find --endpoint webhook_1")
 	contains(t, strings.Join(strings.Fields(out), " "), "7 – dns", "0 503 http_5xx")
 	f.ends(t, exit.Done, "-o json deliveries find --endpoint webhook_1", `"last_status": 0`)
@@ -24,39 +27,42 @@ func TestTable_hasNoStatusWhereThereWasNoResponse(t *testing.T) {
 
 // The console offers the same acts, by the same package. An id or name is typed only once: into show.
 func TestEndpoints_show_namesTheNextCommands(t *testing.T) {
-	const dead = `{"data":[{"delivery_id":"msg_1"}],"next_cursor":null}`
-	const none = `{"data":[],"next_cursor":null}`
+	dead, none := listOf(api.DeadLetter{DeliveryID: "msg_1"}), listOf[api.DeadLetter]()
+	in := func(state api.State) api.Endpoint { return api.Endpoint{Health: api.Health{State: state}} }
+	backlog, ofTenant := in(api.StateOpen), in(api.StatePaused)
+	backlog.Waiting.Count, ofTenant.TenantPaused = 30, true
 	warnings := map[string]string{
 		"open":                   "Sending what waits makes 30 deliveries at once",
 		"paused with its tenant": "This is a pause of the whole tenant.\nnext: ",
 	}
 	for name, c := range map[string]struct {
-		named, state, letters string
-		want                  []string
+		named   string
+		shown   api.Endpoint
+		letters any // nil for no answer
+		want    []string
 	}{
-		"open": {"acme/crm", `"health":{"state":"open"},"waiting":{"count":30}`, dead, []string{
+		"open": {"acme/crm", backlog, dead, []string{
 			"endpoints release acme/crm",
 			"endpoints pause acme/crm", "dead replay --endpoint acme/crm --watch",
 		}},
-		"open, by its id": {"webhook_1", `"health":{"state":"open"}`, none, []string{"endpoints pause acme/webhook_1"}},
-		"healthy, with letters": {"acme/crm", `"health":{"state":"healthy"}`, dead, []string{
+		"open, by its id": {"webhook_1", in(api.StateOpen), none, []string{"endpoints pause acme/webhook_1"}},
+		"healthy, with letters": {"acme/crm", in(api.StateHealthy), dead, []string{
 			"dead replay --endpoint acme/crm --watch", "test acme/crm", "endpoints pause acme/crm",
 		}},
-		"paused": {"acme/our", `"health":{"state":"paused"}`, none, []string{"endpoints resume acme/our"}},
-		"paused with its tenant": {"acme/crm", `"health":{"state":"paused"},"tenant_paused":true`, none, []string{
+		"paused": {"acme/our", in(api.StatePaused), none, []string{"endpoints resume acme/our"}},
+		"paused with its tenant": {"acme/crm", ofTenant, none, []string{
 			"tenants resume acme",
 		}},
-		"deleted":  {"acme/crm", `"health":{"state":"deleted"}`, dead, []string{"dead purge --endpoint acme/crm"}},
-		"disabled": {"acme/crm", `"health":{"state":"disabled"}`, none, nil},
-		"no answer about its letters": {"acme/crm", `"health":{"state":"open"}`, "", []string{
+		"deleted":  {"acme/crm", in(api.StateDeleted), dead, []string{"dead purge --endpoint acme/crm"}},
+		"disabled": {"acme/crm", in(api.StateDisabled), none, nil},
+		"no answer about its letters": {"acme/crm", in(api.StateOpen), nil, []string{
 			"endpoints pause acme/crm",
 		}},
 	} {
-		f := &fake{answers: map[string]string{
-			"inspect endpoint": `{"tenant_id":"acme","endpoint_id":"webhook_1",` + c.state + `}`,
-		}}
-		if c.letters != "" {
-			f.answers["inspect dead_letters"] = c.letters
+		c.shown.TenantID, c.shown.EndpointID = "acme", "webhook_1"
+		f := fakeOf(to(api.GetEndpoint, c.shown))
+		if letters, answered := c.letters.(api.List[api.DeadLetter]); answered {
+			f.say(to(api.ListDeadLetters, letters))
 		}
 		code, _, words := f.play(t, "", "--stack", "prod", "endpoints", "show", c.named)
 		got := nextOf(words)
@@ -85,9 +91,9 @@ func nextOf(words string) (commands []string) {
 
 // A program reads one object, and asks for no more than it shows.
 func TestEndpoints_show_asJSONAsksOnce(t *testing.T) {
-	f := &fake{answers: map[string]string{"inspect endpoint": `{"health":{"state":"open"}}`}}
+	f := fakeOf(to(api.GetEndpoint, api.Endpoint{Health: api.Health{State: api.StateOpen}}))
 	out := f.ends(t, exit.Done, "-o json endpoints show acme/crm")
-	if len(f.requests) != 1 || strings.Contains(out, "next") {
+	if len(f.requests) != 1 || strings.Contains(out, "next:") {
 		t.Errorf("%d requests, %s", len(f.requests), out)
 	}
 }

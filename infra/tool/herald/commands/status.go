@@ -5,17 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
 	"github.com/herald-webhooks/herald/internal/edges/parallel"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 )
 
 // statusCommand is the command status.
@@ -33,54 +36,78 @@ func showStatus(ctx context.Context, c call) error {
 			return errors.Unwrap(err)
 		}
 	}
-	causes, trouble := answers.Rows(o.causes), answers.Rows(o.trouble)
-	more := o.trouble["next_cursor"] != nil
 	if c.JSON {
-		c.PrintJSON(answers.Row{
-			"stack": c.stack.Name, "region": c.stack.Region(), "stage": c.stack.Stage(), "product": c.stack.Outputs["Product"],
-			"summary": given(o.summary), "causes": given(o.causes), "endpoints": given(o.trouble),
+		c.PrintJSON(statusJSON{
+			c.stack.Name, c.stack.Region(), c.stack.Stage(), c.stack.Outputs["Product"], o.summary.Others, o.summary.Causes,
+			o.trouble.JSON,
 		})
 	} else {
 		printStatus(c, o)
-		if more {
+		if o.trouble.Fields.NextCursor != nil {
 			c.Say("and more endpoints: %s endpoints list", called(c.line))
 		}
-		for _, next := range suggestions(called(c.line), o.summary, causes, trouble) {
+		for _, next := range suggestions(called(c.line), o.sum, o.causes(), o.trouble.Fields.Data) {
 			c.sayNext(next.why, next.command)
 		}
 	}
 	for _, fault := range o.failed {
 		c.Say("%s", answers.Safe(strings.ReplaceAll(fault.Error(), "\n", " ")))
 	}
-	if len(o.failed) > 0 || unhealthy(o.summary) {
+	if len(o.failed) > 0 || unhealthy(o.sum) {
 		return exit.Quietly(exit.Unhealthy)
 	}
 	return nil
 }
 
-// given is an answer, or nil where there is none.
-func given(answer answers.Row) any {
-	if answer == nil {
-		return nil
-	}
-	return answer
+// statusJSON is a status as programs read it. Summary, Causes and Endpoints are answers, null where one is missing.
+type statusJSON struct {
+	Stack     string         `json:"stack"`
+	Region    string         `json:"region"`
+	Stage     string         `json:"stage"`
+	Product   string         `json:"product"`
+	Summary   jsontext.Value `json:"summary"`
+	Causes    jsontext.Value `json:"causes"`
+	Endpoints jsontext.Value `json:"endpoints"`
 }
 
 // overview is a stack at a glance. Where an answer failed, the others are still there.
 type overview struct {
-	summary, trouble, causes answers.Row
-	failed                   []error
+	sum     api.Summary
+	summary dividedSummary
+	trouble answers.Answer[api.List[api.ListedEndpoint]]
+	failed  []error
+}
+
+// dividedSummary is a summary as it came, in two parts.
+type dividedSummary struct {
+	Causes jsontext.Value `json:"causes"`
+	Others jsontext.Value `json:",embed"`
+}
+
+// causes are the causes of death.
+func (o overview) causes() []api.Cause {
+	if o.sum.Causes == nil {
+		return nil
+	}
+	return o.sum.Causes.Data
 }
 
 // readOverview reads a stack's summary with the causes of death, and a page of that many endpoints in trouble, at the
 // same time.
 func readOverview(ctx context.Context, functions stack.Functions, endpoints int) (o overview) {
 	errs := parallel.Each(len(overviewParts), len(overviewParts), func(n int) (err error) {
-		if n == 0 {
-			o.summary, err = functions.Ask(ctx, "inspect", "summary", answers.Row{"causes": true})
+		if n == 1 {
+			of := api.EndpointsRequest{Page: api.Page{Limit: new(endpoints)}}
+			o.trouble, err = stack.Ask(ctx, functions, api.ListEndpoints, of)
 			return err
 		}
-		o.trouble, err = functions.Ask(ctx, "inspect", "endpoints", answers.Row{"limit": endpoints})
+		answer, err := stack.Ask(ctx, functions, api.GetSummary, api.SummaryRequest{Causes: true})
+		if err != nil {
+			return err
+		}
+		o.sum = answer.Fields
+		divided, err := answers.Read[dividedSummary](answer.JSON)
+		o.summary = divided.Fields
 		return err
 	})
 	for n, err := range errs {
@@ -88,104 +115,88 @@ func readOverview(ctx context.Context, functions stack.Functions, endpoints int)
 			o.failed = append(o.failed, fmt.Errorf("%s could not be shown: %w", overviewParts[n], err))
 		}
 	}
-	o.causes, _ = o.summary["causes"].(answers.Row)
-	delete(o.summary, "causes")
 	return o
 }
 
 // overviewParts are the answers of an overview.
 var overviewParts = [...]string{"the summary", "the endpoints in trouble"}
 
-// unhealthy judges the answer of summary.
-func unhealthy(sum answers.Row) bool {
-	return slices.ContainsFunc([]string{
-		"endpoints.states.open", "dead_letters.dead.count", "queues.EventsDeadLetterQueue.visible",
-	}, func(path string) bool { return answers.Number(sum, path) > 0 })
+// unhealthy judges a summary.
+func unhealthy(sum api.Summary) bool {
+	return sum.Endpoints.States[api.StateOpen] > 0 || sum.DeadLetters[deadletter.Dead].Count > 0 ||
+		stack.RejectedIn(sum) > 0
 }
 
 func printStatus(c call, o overview) {
 	c.Say("%s", c.stack.Describe())
-	var letters, queues []answers.Row
-	if o.summary != nil {
-		c.Show(glance(o.summary, c.Now()))
-		for _, status := range []string{"dead", "replaying", "replayed"} {
-			letters = append(letters, answers.Row{"dead_letters": status, "of": answers.At(o.summary, "dead_letters."+status)})
-		}
-		for _, name := range []string{ // along a delivery's way
-			"EventsQueue", "EventsDeadLetterQueue", "DeliveryQueue", "RetryQueue", "SlowQueue", "DeadLetterQueue",
-		} {
-			queues = append(queues, answers.Row{"queue": name, "of": answers.At(o.summary, "queues."+name)})
-		}
+	if o.summary.Others != nil { // it was answered
+		c.Show(glance(o.sum, c.Now()))
+		c.titled("Dead letters")
+		terminal.Table(c.Terminal, []deadletter.Status{deadletter.Dead, deadletter.Replaying, deadletter.Replayed},
+			[]terminal.Column[deadletter.Status]{
+				{Head: "status", Of: func(s deadletter.Status) any { return s }},
+				{Head: "count", Of: func(s deadletter.Status) any { return o.sum.DeadLetters[s].Count }},
+				{Head: "oldest died at", Of: func(s deadletter.Status) any { return o.sum.DeadLetters[s].OldestDiedAt }},
+			})
+		c.titled("Queues")
+		terminal.Table(c.Terminal, stack.Queues, []terminal.Column[string]{
+			{Head: "queue", Of: func(name string) any { return name }},
+			{Head: "visible", Of: func(name string) any { return o.sum.Queues[name].Visible }},
+			{Head: "in flight", Of: func(name string) any { return o.sum.Queues[name].InFlight }},
+			{Head: "delayed", Of: func(name string) any { return o.sum.Queues[name].Delayed }},
+		})
 	}
-	for _, t := range []struct {
-		title   string
-		rows    []answers.Row
-		columns []string
-	}{
-		{"Dead letters", letters, []string{"status=dead_letters", "of.count", "of.oldest_died_at"}},
-		{"Queues", queues, []string{"queue", "of.visible", "of.in_flight", "of.delayed"}},
-		{"What deliveries died of", answers.Rows(o.causes), causeColumns},
-		{"Endpoints in trouble", answers.Rows(o.trouble), troubleColumns},
-	} {
-		if len(t.rows) > 0 {
-			c.Print("\n" + t.title)
-			c.Table(t.rows, t.columns...)
-		}
+	if causes := o.causes(); len(causes) > 0 {
+		c.titled("What deliveries died of")
+		terminal.Table(c.Terminal, causes, causeColumns)
+	}
+	if trouble := o.trouble.Fields.Data; len(trouble) > 0 {
+		c.titled("Endpoints in trouble")
+		terminal.Table(c.Terminal, trouble, troubleColumns)
 	}
 }
 
-// The columns of endpoints in trouble, and of causes of death. Descriptions tell endpoints apart; ids are last.
-var (
-	troubleColumns = []string{"tenant_id", "description", "host", "state", "last_status", "last_reason",
-		"failures", "waiting=waiting.count", "outage_since", "pause_reason", "endpoint_id"}
-	causeColumns = []string{"tenant_id", "description", "host", "state", "reason", "last_status", "deaths=count",
-		"first_died_at", "latest_died_at", "endpoint_id"}
-)
+// titled prints the title of a table.
+func (c call) titled(title string) { c.Print("\n" + title) }
 
 // glance puts a summary's endpoints and backlog into words.
-func glance(sum answers.Row, now time.Time) answers.Row {
-	states := answers.Reasons(answers.At(sum, "endpoints.states"))
-	if answers.At(sum, "endpoints.more") == true {
+func glance(sum api.Summary, now time.Time) []answers.Field {
+	states := answers.Reasons(sum.Endpoints.States)
+	if sum.Endpoints.More {
 		states = strings.TrimPrefix(states+", and more", ", ")
 	}
-	words := answers.Row{
-		"endpoints": cmp.Or(states, "none in trouble"), "slow tenants": slowTenants(sum, now), "waiting": waiting(sum, now),
+	words := []answers.Field{{Name: "endpoints", Value: cmp.Or(states, "none in trouble")}}
+	if n := sum.Endpoints.PausedTenants; n > 0 {
+		words = append(words, answers.Field{Name: "paused tenants", Value: n})
 	}
-	if n := answers.Number(sum, "endpoints.paused_tenants"); n > 0 {
-		words["paused tenants"] = n
+	if slow := slowTenants(sum.Endpoints, now); slow != "" {
+		words = append(words, answers.Field{Name: "slow tenants", Value: slow})
 	}
-	return words
+	return append(words, answers.Field{Name: "waiting", Value: waiting(sum.Waiting, now)})
 }
 
 // slowTenants names slow tenants, and the times until which they stay slow at least.
-func slowTenants(sum answers.Row, now time.Time) string {
-	slow, _ := answers.At(sum, "endpoints.slow").([]any)
-	var named []string
-	for _, tenant := range slow {
-		named = append(named, fmt.Sprintf("%v until %s", answers.At(tenant, "tenant_id"), moment(tenant, "until", now)))
+func slowTenants(counts api.EndpointCounts, now time.Time) string {
+	var words []string
+	for _, t := range counts.Slow {
+		words = append(words, fmt.Sprintf("%s until %s", t.TenantID, answers.Moment(t.Until, now)))
 	}
-	if more := int(answers.Number(sum, "endpoints.slow_tenants")) - len(named); more > 0 {
-		named = append(named, fmt.Sprintf("and %d more", more))
+	if more := counts.SlowTenants - len(words); more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
 	}
-	return strings.Join(named, ", ")
+	return strings.Join(words, ", ")
 }
 
 // waiting puts the waiting deliveries into words. Those that are held are not attempted when due: their lives end then.
-func waiting(sum answers.Row, now time.Time) string {
-	count, held := answers.Number(sum, "waiting.count"), answers.Number(sum, "waiting.held")
-	due := moment(sum, "waiting.next_due_at", now)
+func waiting(w api.Backlogged, now time.Time) string {
+	due := answers.Moment(w.NextDueAt, now)
 	switch {
-	case count == 0:
+	case w.Count == 0:
 		return "nothing"
-	case answers.At(sum, "waiting.more") == true:
-		return fmt.Sprintf("more than %.0f, of these %.0f held for their endpoints; the first is due at %s", count, held, due)
-	case held == count:
-		return fmt.Sprintf("%.0f, all held for their endpoints; the first dies at %s, unless sent", count, due)
+	case w.More:
+		return fmt.Sprintf("more than %d, of these %d held for their endpoints; the first is due at %s", w.Count, w.Held, due)
+	case w.Held == w.Count:
+		return fmt.Sprintf("%d, all held for their endpoints; the first dies at %s, unless sent", w.Count, due)
 	}
-	return fmt.Sprintf("%.0f, of these %.0f held for their endpoints; the first is due at %s", count, held, due)
-}
-
-// moment is a time at a path, with its distance.
-func moment(v any, path string, now time.Time) string {
-	return answers.Moment(answers.At(v, path), now)
+	return fmt.Sprintf("%d, of these %d held for their endpoints; the first is due at %s", w.Count, w.Held, due)
 }

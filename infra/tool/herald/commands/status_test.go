@@ -4,43 +4,54 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
 func TestStatus_putsItsAnswersIntoWords(t *testing.T) {
-	f := &fake{answers: map[string]string{
-		"inspect summary": `{"endpoints":{"states":{"open":4,"failing":3},"paused_tenants":0,"slow_tenants":2,
-			"slow":[{"tenant_id":"ini\u009btech","until":"2026-05-02T16:48:00Z"}]},
-			"waiting":{"count":112,"held":112,"next_due_at":"2026-05-09T08:00:00Z"}}`,
-		"inspect endpoints": `{"data":[{"state":"open","failures":28,"waiting":{"count":31}}]}`,
-	}}
+	f := fakeOf(
+		to(api.GetSummary, api.Summary{
+			Endpoints: api.EndpointCounts{
+				States:      map[api.State]int{api.StateOpen: 4, api.StateFailing: 3},
+				SlowTenants: 2, Slow: []api.SlowTenant{{TenantID: "ini\u009btech", Until: now.Add(7*time.Hour + 48*time.Minute)}},
+			},
+			Waiting: api.Backlogged{Count: 112, Held: 112, NextDueAt: time.Date(2026, 5, 9, 8, 0, 0, 0, time.UTC)},
+		}),
+		to(api.ListEndpoints, listOf(api.ListedEndpoint{
+			Health: api.Health{State: api.StateOpen, Failures: 28}, Waiting: api.Waiting{Count: 31},
+		})))
 	contains(t, strings.Join(strings.Fields(f.ends(t, exit.Unhealthy, "status")), " "),
 		"endpoints 3 failing, 4 open slow tenants ini\ufffdtech until 2026-05-02 16:48:00Z (in 7h48m0s), and 1 more",
 		"waiting 112, all held",
 		"the first dies at 2026-05-09 08:00:00Z, unless sent", "Endpoints in trouble TENANT ID", "FAILURES WAITING OUTAGE",
 		"28 31")
 	const due = " held for their endpoints; the first is due at 2026-05-02 09:30:00Z (in 30m0s)"
-	for counts, want := range map[string]string{
-		`"count":5,"held":1`:                         "5, of these 1" + due,
-		`"count":1000000,"held":1000000,"more":true`: "more than 1000000, of these 1000000" + due,
+	for want, waiting := range map[string]api.Backlogged{
+		"5, of these 1" + due:                       {Count: 5, Held: 1},
+		"more than 1000000, of these 1000000" + due: {Count: 1e6, Held: 1e6, More: true},
 	} {
-		f.answers["inspect summary"] = `{"endpoints":{"states":{"open":1000},"more":true},"waiting":{` + counts +
-			`,"next_due_at":"2026-05-02T09:30:00Z"}}`
+		waiting.NextDueAt = now.Add(30 * time.Minute)
+		f.say(to(api.GetSummary, api.Summary{
+			Endpoints: api.EndpointCounts{States: map[api.State]int{api.StateOpen: 1000}, More: true}, Waiting: waiting,
+		}))
 		f.ends(t, exit.Unhealthy, "status", want, "1000 open, and more")
 	}
 }
 
 func TestStatus_showsWhatItGot(t *testing.T) {
-	f := &fake{answers: map[string]string{
-		"inspect summary": `<html>`, "inspect endpoints": `{"data":[{"description":"crm"}]}`,
-	}}
+	f := fakeOf(answered{"inspect summary", `<html>`},
+		to(api.ListEndpoints, listOf(api.ListedEndpoint{Description: "crm"})))
 	f.ends(t, exit.Unhealthy, "status", "crm", "the summary could not be shown: inspect answered no JSON")
 	delete(f.answers, "inspect endpoints")
-	f.answers["inspect summary"] = `{"waiting":{"count":0}}`
-	f.answers["inspect causes"] = `{"data":[{"reason":"timeout"}]}`
+	f.say(to(api.GetSummary, api.Summary{
+		Causes: &api.Causes{Data: []api.Cause{{Reason: delivery.ReasonTimeout}}},
+	}))
 	f.ends(t, exit.Unhealthy, "status", "timeout", "the endpoints in trouble could not be shown")
 	f.answers = nil // everything fails
 	f.ends(t, exit.Failed, "status")
@@ -48,11 +59,10 @@ func TestStatus_showsWhatItGot(t *testing.T) {
 
 // Two requests at once, one of which reads the dead letters: however many there are, they are read once.
 func TestStatus_asksTwiceAndNeverByItselfForTheCauses(t *testing.T) {
-	f := &fake{answers: map[string]string{
-		"inspect summary":   `{"dead_letters":{"dead":{"count":10000}}}`,
-		"inspect endpoints": `{"data":[]}`,
-		"inspect causes":    `{"data":[{"reason":"timeout","count":10000}]}`,
-	}}
+	f := fakeOf(to(api.ListEndpoints, listOf[api.ListedEndpoint]()), to(api.GetSummary, api.Summary{
+		DeadLetters: map[deadletter.Status]api.LetterCount{deadletter.Dead: {Count: 10000}},
+		Causes:      &api.Causes{Data: []api.Cause{{Reason: delivery.ReasonTimeout, Count: 10000}}},
+	}))
 	f.ends(t, exit.Unhealthy, "status", "timeout", "10000")
 	asked := map[string]any{}
 	for _, r := range f.requests {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
+	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // mostReplays bounds the replays that a status suggests.
@@ -27,26 +29,47 @@ func (c call) sayNext(why, command string) {
 	c.Say("next: %s", command)
 }
 
+// named is an endpoint as a suggestion names it, in its state.
+type named struct {
+	tenantID, endpointID, description string
+	state                             api.State
+}
+
+// namedIn are the endpoints of causes of death, and those in trouble.
+func namedIn(causes []api.Cause, trouble []api.ListedEndpoint) (all []named) {
+	for _, c := range causes {
+		all = append(all, ofCause(c))
+	}
+	for _, e := range trouble {
+		all = append(all, named{e.TenantID, e.EndpointID, e.Description, e.State})
+	}
+	return slices.DeleteFunc(all, func(n named) bool { return n.endpointID == "" })
+}
+
+// ofCause is the endpoint of a cause of death.
+func ofCause(c api.Cause) named { return named{c.TenantID, c.EndpointID, c.Description, c.State} }
+
 // suggestions are the commands that go on from a status: to the worst endpoint, to replays for the endpoints that take
 // deliveries, and to rejected events.
-func suggestions(herald string, sum answers.Row, causes, trouble []answers.Row) (commands []suggested) {
-	all := slices.DeleteFunc(slices.Concat(causes, trouble), func(r answers.Row) bool {
-		return answers.Text(r, "endpoint_id") == ""
-	})
-	because := func(r answers.Row) string { return nameOf(r, all) + " is " + answers.Text(r, "state") + ":" }
+func suggestions(
+	herald string, sum api.Summary, causes []api.Cause, trouble []api.ListedEndpoint,
+) (commands []suggested) {
+	all := namedIn(causes, trouble)
+	because := func(e named) string { return nameOf(e, all) + " is " + string(e.state) + ":" }
 	if len(all) > 0 {
-		worst := slices.MinFunc(all, func(a, b answers.Row) int { return next.Health(a["state"]) - next.Health(b["state"]) })
+		worst := slices.MinFunc(all, func(a, b named) int { return next.Health(a.state) - next.Health(b.state) })
 		commands = append(commands, suggested{herald + " endpoints show " + nameOf(worst, all), because(worst)})
 	}
 	var replays []suggested
 	for _, cause := range causes {
-		command := suggested{herald + " dead replay --endpoint " + nameOf(cause, all) + " --watch", because(cause)}
-		if next.Takes(cause["state"]) && !slices.Contains(replays, command) && len(replays) < mostReplays {
+		e := ofCause(cause)
+		command := suggested{herald + " dead replay --endpoint " + nameOf(e, all) + " --watch", because(e)}
+		if next.Takes(e.state) && !slices.Contains(replays, command) && len(replays) < mostReplays {
 			replays = append(replays, command)
 		}
 	}
 	commands = append(commands, replays...)
-	if answers.Number(sum, "queues.EventsDeadLetterQueue.visible") > 0 {
+	if stack.RejectedIn(sum) > 0 {
 		commands = append(commands, suggested{command: herald + " rejected list"})
 	}
 	return commands
@@ -59,12 +82,12 @@ var (
 
 // nameOf names an endpoint in a command by its tenant and its description, or its id if that is shorter, a shell would
 // not take the description, or another of the rows has it, too.
-func nameOf(r answers.Row, all []answers.Row) string {
-	id, tenant := answers.Text(r, "endpoint_id"), answers.Text(r, "tenant_id")
-	description := answers.Text(r, "description")
-	shared := slices.ContainsFunc(all, func(other answers.Row) bool {
-		return other["endpoint_id"] != id && other["tenant_id"] == tenant && other["description"] == description
+func nameOf(e named, all []named) string {
+	shared := slices.ContainsFunc(all, func(other named) bool {
+		return other.endpointID != e.endpointID && other.tenantID == e.tenantID && other.description == e.description
 	})
+	id, tenant := e.endpointID, e.tenantID
+	description := e.description
 	switch {
 	case strings.HasPrefix(tenant, "-"): // the value of a flag may look like another
 		return quoted(id) + " --tenant " + quoted(tenant)

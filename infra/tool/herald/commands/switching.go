@@ -17,6 +17,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/switches"
+	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // turning is stop or start.
@@ -28,8 +30,31 @@ type turning struct {
 	done     string
 }
 
-// planColumns are those of the plan.
-var planColumns = []string{"switch", "is", "stopped_at", "then"}
+// planned is a switch, and what is done with it.
+type planned struct {
+	Switch    string `json:"switch"`
+	Is        string `json:"is"`
+	StoppedAt string `json:"stopped_at"` // the mark of a stop
+	Then      string `json:"then"`       // "" where it stays as it is
+}
+
+var planColumns = []terminal.Column[planned]{
+	{Head: "switch", Of: func(p planned) any { return p.Switch }},
+	{Head: "is", Of: func(p planned) any { return p.Is }},
+	{Head: "stopped at", Of: func(p planned) any { return p.StoppedAt }},
+	{Head: "then", Of: func(p planned) any { return p.Then }},
+}
+
+// turned is a switch with the result of a stop or a start.
+type turned struct {
+	Switch string `json:"switch"`
+	Result string `json:"result"`
+}
+
+var turnedColumns = []terminal.Column[turned]{
+	{Head: "switch", Of: func(t turned) any { return t.Switch }},
+	{Head: "result", Of: func(t turned) any { return t.Result }},
+}
 
 // turnAll shows the switches of a stack, asks, and turns those that are concerned.
 func turnAll(ctx context.Context, c call, t turning) error {
@@ -40,18 +65,18 @@ func turnAll(ctx context.Context, c call, t turning) error {
 	if err != nil {
 		return c.stack.Explain("looking at what is on"+seeRights, err)
 	}
-	rows, concerned, err := planned(ctx, all, t)
+	rows, concerned, err := t.plan(ctx, all)
 	if err != nil {
 		return c.stack.Explain("looking at what is on"+seeRights, err)
 	}
 	if c.dryRun() || len(concerned) == 0 {
-		c.Rows(answers.List(rows), rows, planColumns...)
+		terminal.Rows(c.Screen, api.List[planned]{Data: rows}, rows, planColumns)
 		if len(concerned) == 0 {
 			c.Say("nothing to %s", t.name)
 		}
 		return nil
 	}
-	c.TableTo(c.Err, rows, planColumns...)
+	terminal.TableTo(c.Terminal, c.Err, rows, planColumns)
 	if err := c.confirm(fmt.Sprintf(t.question, len(concerned))); err != nil {
 		return err
 	}
@@ -77,10 +102,10 @@ func switchesOf(ctx context.Context, s stack.Stack) ([]switches.Switch, error) {
 	}, resources)
 }
 
-// planned are the switches as rows, and those that are concerned.
-func planned(
-	ctx context.Context, all []switches.Switch, t turning,
-) (rows []answers.Row, concerned []switches.Switch, err error) {
+// plan is what is done with the switches, and those that are concerned.
+func (t turning) plan(
+	ctx context.Context, all []switches.Switch,
+) (rows []planned, concerned []switches.Switch, err error) {
 	for _, s := range all {
 		is, mark, err := s.Is(ctx)
 		if err != nil {
@@ -91,7 +116,7 @@ func planned(
 			then = t.name
 			concerned = append(concerned, s)
 		}
-		rows = append(rows, answers.Row{"switch": s.Name, "is": is, "stopped_at": mark, "then": then})
+		rows = append(rows, planned{s.Name, is, mark, then})
 	}
 	return rows, concerned, nil
 }
@@ -99,17 +124,17 @@ func planned(
 // each turns every switch, at the same time, and shows the results. One that is not concerned by now is left as it is.
 func (t turning) each(ctx context.Context, c call, all []switches.Switch) error {
 	mark := c.Now().UTC().Format(time.RFC3339)
-	rows, faults := make([]answers.Row, len(all)), make([]error, len(all))
+	rows, faults := make([]turned, len(all)), make([]error, len(all))
 	var running sync.WaitGroup
 	for n, s := range all {
 		running.Go(func() {
 			result, err := t.turn(ctx, s, mark)
 			faults[n] = err
-			rows[n] = answers.Row{"switch": s.Name, "result": result}
+			rows[n] = turned{s.Name, result}
 		})
 	}
 	running.Wait()
-	c.Rows(answers.List(rows), rows, "switch", "result")
+	terminal.Rows(c.Screen, api.List[turned]{Data: rows}, rows, turnedColumns)
 	return t.finish(c, all, faults)
 }
 

@@ -1,11 +1,11 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
@@ -25,7 +25,7 @@ func tailCommand(s setup) *cli.Command {
 		if err != nil {
 			return err
 		}
-		if id := answers.Text(wanted, "endpoint_id"); id != "" && !strings.HasPrefix(id, endpoint.IDPrefix) {
+		if id := wanted.EndpointID; id != "" && !strings.HasPrefix(id, endpoint.IDPrefix) {
 			return exit.With(exit.Usage, "%q is no id of an endpoint; see %s --help", id, line.FullName())
 		}
 		return follow(ctx, line)
@@ -58,27 +58,27 @@ func showAttempts(ctx context.Context, c call) error {
 }
 
 // showAttempt prints a line of the log if it is an attempt with the wanted fields.
-func showAttempt(screen terminal.Screen, wanted answers.Row, line string) {
-	var r answers.Row
-	err := json.Unmarshal([]byte(line), &r)
-	isAttempt := err == nil && r["outcome"] != nil && r["endpoint_id"] != nil // no platform line, no batch's sum
-	if !isAttempt {
+func showAttempt(screen terminal.Screen, wanted usage.Fields, line string) {
+	a, is := stack.ReadAttempt(line)
+	if !is || !wants(wanted, a) {
 		return
-	}
-	for field, want := range wanted {
-		if r[field] != want {
-			return
-		}
 	}
 	if screen.JSON {
 		screen.Print(terminal.Escaped(line))
 		return
 	}
-	cells := []string{answers.Safe(answers.Text(r, "time"))}
-	for _, field := range []string{
-		"tenant_id", "endpoint_id", "delivery_id", "attempt", "outcome", "status", "reason", "ms",
+	cells := []string{answers.Safe(answers.Shown(a.At))}
+	for _, v := range []any{
+		a.TenantID, a.EndpointID, a.DeliveryID, a.Number, a.Outcome, a.Status, a.Reason, a.Millis,
 	} {
-		cells = append(cells, screen.Cell(r, field))
+		cells = append(cells, screen.Cell(v))
 	}
 	screen.Print(strings.Join(cells, "  "))
+}
+
+// wants reports whether an attempt has what the flags of a line want.
+func wants(wanted usage.Fields, a stack.Attempt) bool {
+	return cmp.Or(wanted.TenantID, a.TenantID) == a.TenantID &&
+		cmp.Or(wanted.EndpointID, a.EndpointID) == a.EndpointID &&
+		cmp.Or(wanted.Outcome, string(a.Outcome)) == string(a.Outcome)
 }

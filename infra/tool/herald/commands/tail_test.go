@@ -20,9 +20,10 @@ func TestTail_showsWhatIsWantedUntilNobodyReads(t *testing.T) {
 	if err := os.MkdirAll(stack.LocalLogs, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	const at = "2026-05-02T08:59:59.123Z"
 	line := func(tenant, endpoint, outcome, reason string) string {
-		return `{"tenant_id":"` + tenant + `","endpoint_id":"` + endpoint + `","outcome":"` + outcome +
-			`","reason":"` + reason + `"}` + "\n"
+		return `{"timestamp":"` + at + `","tenant_id":"` + tenant + `","endpoint_id":"` + endpoint +
+			`","outcome":"` + outcome + `","reason":"` + reason + `"}` + "\n"
 	}
 	const wanted = "--local tail --tenant acme --endpoint webhook_1 --outcome retry"
 	lines := line("other", "webhook_1", "retry", "") + line("acme", "webhook_2", "retry", "") +
@@ -44,7 +45,7 @@ func TestTail_showsWhatIsWantedUntilNobodyReads(t *testing.T) {
 		synctest.Wait()
 		write(lines)
 		first := make([]byte, 4096) // a write is a line
-		if n, err := r.Read(first); err != nil || !bytes.Contains(first[:n], []byte("timeout")) {
+		if n, err := r.Read(first); err != nil || !bytes.HasPrefix(first[:n], []byte(at+"  acme  webhook_1  ")) {
 			t.Errorf("%s, %v", first[:n], err)
 		}
 		_ = r.Close()

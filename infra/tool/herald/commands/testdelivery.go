@@ -3,8 +3,11 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/kit/client"
@@ -12,6 +15,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
 const (
@@ -39,58 +44,69 @@ func sendTest(ctx context.Context, c call) error {
 	if err := c.confirm(question); err != nil {
 		return err
 	}
-	sent, err := c.stack.Ask(ctx, "control", "test", c.fields)
+	sent, err := stack.Ask(ctx, c.stack, api.SendTest,
+		api.TestRequest{EndpointID: c.fields.EndpointID, TenantID: c.fields.TenantID})
 	if err != nil {
 		return err
 	}
-	ended, err := testEnd(ctx, c.stack, sent["delivery_id"])
+	ended, err := testEnd(ctx, c.stack, sent.Fields.DeliveryID)
 	if err != nil {
 		return err
 	}
-	c.One(answers.Row{"sent": sent, "ended": ended})
+	c.One(struct {
+		Sent  jsontext.Value `json:"sent"`
+		Ended testEnded      `json:"ended"`
+	}{sent.JSON, ended})
 	if !c.JSON {
-		c.Print(answers.Safe(testOutcome(ended)))
+		c.Print(answers.Safe(ended.String()))
 	}
-	if ended["state"] != "acknowledged" {
+	if ended.State != delivery.Acknowledged {
 		return exit.Quietly(exit.Unhealthy)
 	}
 	return nil
 }
 
-// testOutcome is how a test ended, in a line.
-func testOutcome(ended answers.Row) string {
-	status := answers.Plain(ended["status"])
-	if answers.Number(ended, "status") == 0 {
-		status = "no response"
+// testEnded is how a test ended.
+type testEnded struct {
+	State      delivery.State  `json:"state"`
+	Status     int             `json:"status"`
+	Reason     delivery.Reason `json:"reason"`
+	DurationMS int64           `json:"duration_ms"`
+	At         time.Time       `json:"at,omitzero"`
+}
+
+// String is the end in a line.
+func (e testEnded) String() string {
+	status := "no response"
+	if e.Status != 0 {
+		status = strconv.Itoa(e.Status)
 	}
 	outcome := "acknowledged: " + status
-	if ended["state"] != "acknowledged" {
-		outcome = "not acknowledged: " + answers.Plain(ended["reason"]) + ", " + status
+	if e.State != delivery.Acknowledged {
+		outcome = "not acknowledged: " + answers.Shown(e.Reason) + ", " + status
 	}
-	return outcome + ", after " + answers.Plain(ended["duration_ms"]) + " ms"
+	return fmt.Sprintf("%s, after %d ms", outcome, e.DurationMS)
 }
 
 // testEnd waits until a test has ended. There is no record of it before.
-func testEnd(ctx context.Context, functions stack.Functions, id any) (ended answers.Row, err error) {
+func testEnd(ctx context.Context, functions stack.Functions, id string) (ended testEnded, err error) {
 	ctx, cancel := context.WithTimeout(ctx, testPatience)
 	defer cancel()
 	for {
-		d, err := functions.Ask(ctx, "inspect", "delivery", answers.Row{"delivery_id": id})
-		if err != nil && !errors.Is(err, client.ErrNotFound) {
-			return nil, err
+		got, err := stack.Ask(ctx, functions, api.GetDelivery, api.DeliveryRequest{DeliveryID: id})
+		if err != nil && !errors.Is(err, api.ErrNotFound) {
+			return testEnded{}, err
 		}
-		if d["state"] == "acknowledged" || d["state"] == "discarded" {
-			return answers.Row{
-				"state": d["state"], "status": d["last_status"], "reason": d["reason"], "duration_ms": d["duration_ms"],
-				"at": d["updated_at"],
-			}, nil
+		if d := got.Fields; d.State == delivery.Acknowledged || d.State == delivery.Discarded {
+			return testEnded{d.State, d.LastStatus, d.Reason, d.DurationMS, d.UpdatedAt}, nil
 		}
 		switch {
 		case client.Pause(ctx, testInterval):
 		case errors.Is(ctx.Err(), context.Canceled):
-			return nil, context.Canceled
+			return testEnded{}, context.Canceled
 		default:
-			return nil, exit.With(exit.Unhealthy, "sent, and not ended in %s: herald deliveries show %v", testPatience, id)
+			return testEnded{}, exit.With(exit.Unhealthy, "sent, and not ended in %s: herald deliveries show %s",
+				testPatience, id)
 		}
 	}
 }

@@ -7,22 +7,25 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
 // A test has no record until it has ended, and one of a slow tenant is retrying before.
 func TestTest_waitsForTheEnd(t *testing.T) {
-	const sent = `{"delivery_id":"msg_1","host":"a.com","body":"{}"}`
-	for state, want := range map[string]int{"acknowledged": exit.Done, "discarded": exit.Unhealthy} {
+	missing := refused(api.Refusal{Code: api.CodeNotFound, Message: "no", Field: "delivery_id"})
+	for state, want := range map[delivery.State]int{
+		delivery.Acknowledged: exit.Done, delivery.Discarded: exit.Unhealthy,
+	} {
 		synctest.Test(t, func(t *testing.T) {
-			f := &fake{answers: map[string]string{"control test": sent}, later: []string{
-				`{"error":{"code":"not_found","message":"no","field":"delivery_id"}}`, `{"state":"retrying"}`,
-				`{"state":"` + state + `","last_status":503,"reason":"http_5xx","duration_ms":12}`,
-			}}
+			f := fakeOf(to(api.SendTest, api.TestDelivery{DeliveryID: "msg_1", Host: "a.com", Body: "{}"}))
+			f.later = []string{missing, written(api.Delivery{State: delivery.Retrying}), written(api.Delivery{
+				State: state, LastStatus: 503, Reason: delivery.ReasonHTTP5xx, DurationMS: 12,
+			})}
 			start := time.Now()
 			f.ends(t, want, "-y test acme/crm", "ended.status", "503", "ended.duration_ms", "sent.delivery_id", "msg_1")
-			wantAsked := answers.Row{"action": "test", "endpoint_id": "crm", "tenant_id": "acme",
+			wantAsked := sent{"action": "test", "endpoint_id": "crm", "tenant_id": "acme",
 				"operator": "arn:aws:iam::1:user/ann"}
 			if diff := cmp.Diff(wantAsked, f.requests[0]); diff != "" || len(f.requests) != 4 {
 				t.Errorf("%s: %d requests, (-want +got):\n%s", state, len(f.requests), diff)
@@ -36,8 +39,8 @@ func TestTest_waitsForTheEnd(t *testing.T) {
 
 func TestTest_givesUpInTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fake{answers: map[string]string{"control test": `{"delivery_id":"msg_1"}`,
-			"inspect delivery": `{"error":{"code":"not_found","message":"no","field":"delivery_id"}}`}}
+		f := fakeOf(to(api.SendTest, api.TestDelivery{DeliveryID: "msg_1"}),
+			refusing(api.GetDelivery, api.Refusal{Code: api.CodeNotFound, Message: "no", Field: "delivery_id"}))
 		f.ends(t, exit.Unhealthy, "-y test webhook_1", "herald deliveries show msg_1")
 	})
 }

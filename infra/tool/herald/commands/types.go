@@ -8,7 +8,9 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
@@ -24,13 +26,26 @@ func typeCommands(s setup) *cli.Command {
 	return c
 }
 
+// typeRow is a type as JSON has it.
+type typeRow struct {
+	Type        string         `json:"type"`
+	Description string         `json:"description"`
+	Schema      jsontext.Value `json:"schema"`
+	Example     jsontext.Value `json:"example"`
+}
+
+var typeColumns = []terminal.Column[typeRow]{
+	{Head: "type", Of: func(t typeRow) any { return t.Type }},
+	{Head: "description", Of: func(t typeRow) any { return t.Description }},
+}
+
 func (s setup) listTypes(_ context.Context, line *cli.Command) error {
-	var rows []answers.Row
+	var rows []typeRow
 	for _, t := range catalogue.Types() {
-		rows = append(rows, typeRow(t))
+		rows = append(rows, rowOf(t))
 	}
 	screen := s.screen(line)
-	screen.Rows(answers.List(rows), rows, "type", "description")
+	terminal.Rows(screen, api.List[typeRow]{Data: rows}, rows, typeColumns)
 	if !screen.JSON {
 		screen.Say("next: %s types show TYPE", called(line))
 	}
@@ -48,16 +63,13 @@ func (s setup) showType(_ context.Context, line *cli.Command) error {
 		return exit.With(exit.Usage, "%s: %s; see herald types", answers.Safe(name), why)
 	}
 	screen := s.screen(line)
-	screen.One(typeRow(t))
+	screen.One(rowOf(t))
 	if !screen.JSON {
 		screen.Say("next: %s events send %s --tenant TENANT", called(line), t.Name)
 	}
 	return nil
 }
 
-func typeRow(t catalogue.Type) answers.Row {
-	return answers.Row{
-		"type": t.Name, "description": t.Description,
-		"schema": jsontext.Value(t.Schema), "example": jsontext.Value(t.Example),
-	}
+func rowOf(t catalogue.Type) typeRow {
+	return typeRow{t.Name, t.Description, jsontext.Value(t.Schema), jsontext.Value(t.Example)}
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/testkit/patience"
 )
 
@@ -150,17 +152,21 @@ func TestCommandLines_thatAreWrongSayWhatWasMeant(t *testing.T) {
 	}
 	misuse(t, "--local --stack nosuch status")
 	t.Setenv("HERALD_STACK", "herald-prod") // names the usual stack, and --local another for once
-	f := &fake{answers: map[string]string{"inspect summary": `{}`, "inspect endpoints": `{"data":[]}`}}
+	f := fakeOf(to(api.GetSummary, api.Summary{}), to(api.ListEndpoints, listOf[api.ListedEndpoint]()))
 	f.ends(t, exit.Done, "--local status")
 	f.ends(t, exit.Done, "--local --stack herald-local status")
 }
 
 // A name that nothing has is no empty list.
 func TestLists_sayWhatDoesNotExist(t *testing.T) {
-	const none = `{"data":[],"next_cursor":null}`
-	noEndpoint := `{"error":{"code":"not_found","field":"endpoint_id","message":"none: did you mean crm?"}}`
-	noReason := `{"error":{"code":"invalid_field","field":"reason","message":"no such reason: did you mean http_5xx?"}}`
-	nothing := `{"selected":0,"ready":0,"complete":true}`
+	none, nothing := emptyList, written(api.Survey{Complete: true})
+	noEndpoint := refused(api.Refusal{
+		Code: api.CodeNotFound, Field: "endpoint_id", Message: "none: did you mean crm?",
+	})
+	noReason := refused(api.Refusal{
+		Code: api.CodeInvalidField, Field: "reason", Message: "no such reason: did you mean http_5xx?",
+	})
+	found, some := written(api.Endpoint{EndpointID: "webhook_1"}), written(listOf(api.ListedEndpoint{}))
 	for _, c := range []struct {
 		line  string
 		code  int
@@ -175,10 +181,10 @@ func TestLists_sayWhatDoesNotExist(t *testing.T) {
 		{"deliveries find --endpoint acme/webhook_9", exit.Usage, "--endpoint acme/webhook_9", []string{none, noEndpoint}},
 		{"-y dead replay --endpoint acme/webhook_9", exit.Usage, "--endpoint acme/webhook_9", []string{nothing, noEndpoint}},
 		{"dead list --endpoint webhook_9", exit.Done, "note: whether there is an endpoint webhook_9", []string{none}},
-		{"dead list --endpoint acme/webhook_1", exit.Done, "none\n", []string{none, `{"endpoint_id":"webhook_1"}`}},
+		{"dead list --endpoint acme/webhook_1", exit.Done, "none\n", []string{none, found}},
 		{"dead list --endpoint acme/webhook_2", exit.Done, "was not answered", []string{none, ""}},
 		{"dead list --tenant acmee", exit.Done, "note: the tenant acmee has no endpoint", []string{none, none}},
-		{"dead list --tenant acme", exit.Done, "none\n", []string{none, `{"data":[{}]}`}},
+		{"dead list --tenant acme", exit.Done, "none\n", []string{none, some}},
 		{"dead purge --tenant acmee", exit.Done, "the tenant acmee has no endpoint", []string{nothing, none}},
 		{"rejected list --reason not_prcessed", exit.Usage, "did you mean not_processed?", []string{none}},
 		{"rejected publish --reason not-processed", exit.Usage, "did you mean not_processed?", []string{nothing}},
@@ -186,12 +192,12 @@ func TestLists_sayWhatDoesNotExist(t *testing.T) {
 		{"rejected list --reason tenant_id", exit.Done, "none\n", []string{none}},
 		{"events send user.creatd --tenant acme", exit.Usage, "no such event: did you mean user.created?", nil},
 		{"events send user.created --tenant a --file x", exit.Usage, "either a TYPE or --file", nil},
-		{"deliveries find --tenant acme --event evt_none", exit.Done, "none\n", []string{none, `{"data":[{}]}`}},
+		{"deliveries find --tenant acme --event evt_none", exit.Done, "none\n", []string{none, some}},
 	} {
 		f := &fake{later: c.later}
 		f.ends(t, c.code, c.line, c.says)
 	}
-	f := &fake{later: []string{`{"data":[{"delivery_id":"msg_1"}],"next_cursor":null}`}}
+	f := fakeOf(to(api.ListDeadLetters, listOf(api.DeadLetter{DeliveryID: "msg_1"})))
 	if f.ends(t, exit.Done, "dead list --tenant acme --endpoint acme/webhook_1", "msg_1"); len(f.requests) != 1 ||
 		f.requests[0]["endpoint_id"] != "webhook_1" {
 		t.Errorf("asked %v", f.requests)
@@ -199,19 +205,21 @@ func TestLists_sayWhatDoesNotExist(t *testing.T) {
 }
 
 func TestTest_endsWithItsOutcome(t *testing.T) {
-	for _, c := range []struct{ ended, want string }{
-		{`"acknowledged","last_status":204,"duration_ms":12`, "acknowledged: 204, after 12 ms"},
-		{`"discarded","last_status":503,"reason":"http_5xx","duration_ms":7`, "not acknowledged: http_5xx, 503, after 7 ms"},
-		{
-			`"discarded","last_status":0,"reason":"timeout","duration_ms":15000`,
-			"not acknowledged: timeout, no response, after 15000 ms",
+	for want, ended := range map[string]api.Delivery{
+		"acknowledged: 204, after 12 ms": {State: delivery.Acknowledged, LastStatus: 204, DurationMS: 12},
+		"not acknowledged: http_5xx, 503, after 7 ms": {
+			State: delivery.Discarded, LastStatus: 503, Reason: delivery.ReasonHTTP5xx, DurationMS: 7,
+		},
+		"not acknowledged: timeout, no response, after 15000 ms": {
+			State: delivery.Discarded, Reason: delivery.ReasonTimeout, DurationMS: 15000,
 		},
 	} {
-		f := &fake{later: []string{`{"delivery_id":"msg_1","result":"sent"}`, `{"state":` + c.ended + `}`}}
+		f := fakeOf(to(api.GetDelivery, ended),
+			to(api.SendTest, api.TestDelivery{DeliveryID: "msg_1", Result: api.ResultSent}))
 		code, out, _ := f.play(t, "y\n", "test", "acme/crm")
 		lines := strings.Split(strings.TrimSpace(out), "\n")
-		if lines[len(lines)-1] != c.want || (code == exit.Done) != strings.HasPrefix(c.want, "ack") {
-			t.Errorf("exit code %d: %s; want %s", code, out, c.want)
+		if lines[len(lines)-1] != want || (code == exit.Done) != strings.HasPrefix(want, "ack") {
+			t.Errorf("exit code %d: %s; want %s", code, out, want)
 		}
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 // The looks at a job and at its outcome.
@@ -34,24 +36,25 @@ type watcher struct {
 // watch follows a job until it is done or stopped.
 func (w watcher) watch(ctx context.Context, id string) error {
 	for last := ""; ; {
-		j, err := w.look(ctx, id, func() (answers.Row, error) {
-			return w.functions.Ask(ctx, "inspect", "job", answers.Row{"job_id": id})
+		j, err := look(ctx, id, func() (answers.Answer[api.Job], error) {
+			return stack.Ask(ctx, w.functions, api.GetJob, api.JobRequest{JobID: id})
 		})
 		if err != nil {
 			return err
 		}
-		if last == "" && j["state"] == "running" {
+		running := j.Fields.State == job.Running
+		if last == "" && running {
 			begins := "a minute"
-			if j["act"] == "publish" { // it waits for other requests, which hide rejected events
+			if j.Fields.Act == job.Publish { // it waits for other requests, which hide rejected events
 				begins = "three minutes"
 			}
 			w.Say("%s begins within %s", answers.Safe(id), begins)
 		}
-		if line := progress(j); line != last {
+		if line := progress(j.Fields); line != last {
 			w.Say("%s", line)
 			last = line
 		}
-		if j["state"] != "running" {
+		if !running {
 			return w.showEnd(ctx, j)
 		}
 		if !client.Pause(ctx, pollEvery) {
@@ -62,88 +65,86 @@ func (w watcher) watch(ctx context.Context, id string) error {
 }
 
 // look asks again where a function failed: the job still goes on.
-func (w watcher) look(ctx context.Context, id string, ask func() (answers.Row, error)) (answers.Row, error) {
+func look[T any](ctx context.Context, id string, ask func() (T, error)) (found T, err error) {
 	for faults := 1; ; faults++ {
-		answer, err := ask()
+		found, err = ask()
 		if failed := (*exit.Error)(nil); !errors.As(err, &failed) || failed.Code != exit.Failed {
-			return answer, err
+			return found, err
 		}
 		if faults == mostFaults {
-			return nil, exit.With(exit.Failed, "%v\nThe job itself goes on: herald jobs show --watch %s", err, id)
+			return found, exit.With(exit.Failed, "%v\nThe job itself goes on: herald jobs show --watch %s", err, id)
 		}
 		if !client.Pause(ctx, outcomeEvery) {
-			return nil, ctx.Err()
+			return found, ctx.Err()
 		}
 	}
 }
 
 // showEnd shows the outcome of a job that no longer runs.
-func (w watcher) showEnd(ctx context.Context, j answers.Row) error {
-	id := answers.Text(j, "job_id")
+func (w watcher) showEnd(ctx context.Context, ended answers.Answer[api.Job]) error {
+	j := ended.Fields
 	switch {
 	case w.JSON:
-		w.PrintJSON(j)
-	case j["act"] == "replay":
-		if err := w.awaitOutcome(ctx, id); err != nil {
+		w.PrintJSON(ended.JSON)
+	case j.Act == job.Replay:
+		if err := w.awaitOutcome(ctx, j.JobID); err != nil {
 			return err
 		}
-	case j["act"] == "publish" && answers.Number(j, "done") > 0:
-		w.Say("the events queue has accepted %s; their deliveries follow, or herald rejected list has them again",
-			answers.Plain(j["done"]))
+	case j.Act == job.Publish && j.Done > 0:
+		w.Say("the events queue has accepted %d; their deliveries follow, or herald rejected list has them again", j.Done)
 	}
-	if j["state"] != "done" || notDone(j) != "" {
-		return &exit.Error{Code: exit.Unhealthy, Text: "not all were done: herald jobs show " + id}
+	if j.State != job.Done || notDone(j) != "" {
+		return &exit.Error{Code: exit.Unhealthy, Text: "not all were done: herald jobs show " + j.JobID}
 	}
 	return nil
 }
 
 // progress is a bar of twenty steps, which is a line of text everywhere.
-func progress(j answers.Row) string {
+func progress(j api.Job) string {
 	const steps = 20
-	filled, selected := steps, answers.Number(j, "selected")
-	if selected > 0 {
-		filled = int(steps * stack.WorkedOff(j) / selected)
+	filled := steps
+	if j.Selected > 0 {
+		filled = steps * stack.WorkedOff(j) / j.Selected
 	}
 	bar := strings.Repeat("#", filled) + strings.Repeat(".", steps-filled)
-	line := fmt.Sprintf("[%s] %v: %s of %.0f done%s", bar, j["state"], answers.Plain(j["done"]), selected, notDone(j))
-	return answers.Safe(line)
+	return answers.Safe(fmt.Sprintf("[%s] %s: %d of %d done%s", bar, j.State, j.Done, j.Selected, notDone(j)))
 }
 
 // notDone counts a job's failures, by reason.
-func notDone(j answers.Row) (counts string) {
-	for _, result := range []string{"refused", "failed"} {
-		if text := answers.Reasons(j[result]); text != "" {
-			counts += "; " + result + ": " + text
-		}
+func notDone(j api.Job) (counts string) {
+	if refused := answers.Reasons(j.Refused); refused != "" {
+		counts += "; refused: " + refused
+	}
+	if failed := answers.Reasons(j.Failed); failed != "" {
+		counts += "; failed: " + failed
 	}
 	return counts
 }
 
 // awaitOutcome prints the states of a job's deliveries when none is under way, or none has changed for a minute.
 func (w watcher) awaitOutcome(ctx context.Context, id string) error {
-	var before any
-	var o answers.Row
-	for unmoved := 0; ; unmoved++ {
+	var o stack.Outcome
+	for unmoved, before := 0, -1; ; unmoved++ {
 		var err error
-		o, err = w.look(ctx, id, func() (answers.Row, error) { return stack.Outcome(ctx, w.functions, id, outcomeParts) })
+		o, err = look(ctx, id, func() (stack.Outcome, error) {
+			return stack.ReadOutcome(ctx, w.functions, id, outcomeParts)
+		})
 		if err != nil {
 			return err
 		}
-		if o["under_way"] != before {
-			before, unmoved = o["under_way"], 0
+		if o.UnderWay != before {
+			before, unmoved = o.UnderWay, 0
 		}
-		if answers.Number(o, "under_way") == 0 || unmoved == mostUnmoved || !client.Pause(ctx, outcomeEvery) {
+		if o.UnderWay == 0 || unmoved == mostUnmoved || !client.Pause(ctx, outcomeEvery) {
 			break
 		}
 	}
-	n := func(count string) string { return answers.Plain(o[count]) }
-	w.Say("of %s sent: %s delivered, %s dead again, %s under way",
-		n("sent"), n("delivered"), n("dead_again"), n("under_way"))
-	if o["discarded"] != 0.0 || o["unknown"] != 0.0 {
-		w.Say("and %s discarded, %s unknown, since their records have expired", n("discarded"), n("unknown"))
+	w.Say("of %d sent: %d delivered, %d dead again, %d under way", o.Sent, o.Delivered, o.DeadAgain, o.UnderWay)
+	if o.Discarded > 0 || o.Unknown > 0 {
+		w.Say("and %d discarded, %d unknown, since their records have expired", o.Discarded, o.Unknown)
 	}
-	if o["more"] == true {
-		w.Say("this is about the first %s of the job", n("sent"))
+	if o.More {
+		w.Say("this is about the first %d of the job", o.Sent)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func byIDs(ctx context.Context, s *Server, name string, form url.Values) (done, 
 	if act.deletes {
 		f["confirm"] = true
 	}
-	results, err := s.Stack.Ask(ctx, act.function(), act.byID, f)
+	results, err := s.ask(ctx, act.function(), act.byID, f)
 	back = backs[act.id]
 	if len(given) == 1 && name == "replay" {
 		back = parts.Link("/delivery", "delivery_id", given[0])
@@ -65,7 +65,7 @@ func counted(results []answers.Row) string {
 		before, _ := counts[name].(int)
 		counts[name] = before + 1
 	}
-	return answers.Reasons(counts)
+	return answers.ReasonsIn(counts)
 }
 
 // start answers the question. Of an act that cannot be undone, the count has to be typed.
@@ -107,14 +107,14 @@ func startJobs(ctx context.Context, s *Server, name string, form url.Values) (do
 		if len(endpoints) > 0 {
 			f["endpoint_id"] = endpoints[n]
 		}
-		answer, err := s.Stack.Ask(ctx, act.function(), "start_job", f)
+		answer, err := s.ask(ctx, act.function(), "start_job", f)
 		if err != nil && len(started) > 0 {
 			return "", "", fmt.Errorf("%s started, then: %w", next.Number(len(started), "job was", "jobs were"), err)
 		}
 		if err != nil {
 			return "", "", err
 		}
-		id := answers.Plain(answers.At(answer, "job.job_id"))
+		id := answers.Shown(answers.At(answer, "job.job_id"))
 		started = append(started, id)
 	}
 	if len(started) == 1 {
@@ -125,7 +125,7 @@ func startJobs(ctx context.Context, s *Server, name string, form url.Values) (do
 
 func stopJob(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 	id := form.Get("job_id")
-	_, err = s.Stack.Ask(ctx, "replay", "stop_job", answers.Row{"job_id": id})
+	_, err = s.ask(ctx, "replay", "stop_job", answers.Row{"job_id": id})
 	return "stopped", parts.Link("/job", "job_id", id), err
 }
 

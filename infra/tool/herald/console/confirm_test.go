@@ -21,7 +21,7 @@ func TestConfirm_countsFirstAndStartsTheSameSelectionOnce(t *testing.T) {
 	for range 2 { // as by a button that is pressed twice
 		f.asked = nil
 		resp := submit(t, browser, web.URL+"/start", form)
-		want := `replay start_job {"act":"replay","confirm":false,"status":"dead","tenant_id":"acme","token":"` +
+		want := `replay start_job {"act":"replay","status":"dead","tenant_id":"acme","token":"` +
 			form.Get("token") + `-0","until":"2026-01-03T08:00:00.5Z"}`
 		if len(f.asked) == 0 || f.asked[0] != want || !strings.HasSuffix(resp.Request.URL.Path, "/job") {
 			t.Errorf("asked %v and leads to %s", f.asked, resp.Request.URL)

@@ -20,7 +20,7 @@ func control(action string) act {
 		if action == next.ResumeTenant {
 			f, asked = pick(form, "tenant_id"), next.Resume
 		}
-		answer, err := s.Stack.Ask(ctx, "control", asked, f)
+		answer, err := s.ask(ctx, "control", asked, f)
 		if action == next.Test {
 			back = parts.Link("/delivery", "delivery_id", answer["delivery_id"])
 		}

@@ -7,9 +7,9 @@ import (
 	"net/url"
 	"regexp"
 
-	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // idForms are the ids that lead to a page, wherever in a text they stand.
@@ -45,8 +45,8 @@ func searchPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	}
 	var rows []any
 	for _, field := range []string{"tenant_id", "description", "host"} {
-		some, err := s.Stack.Ask(ctx, "inspect", "endpoints", answers.Row{field: pasted, "limit": 20})
-		var refused *client.Refusal
+		some, err := s.ask(ctx, "inspect", "endpoints", answers.Row{field: pasted, "limit": 20})
+		var refused *api.Refusal
 		if errors.As(err, &refused) {
 			continue // the text is no tenant's id, say
 		}

@@ -18,9 +18,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/internal/edges/audit"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
 // functions answers like a stack with one endpoint. Its owner and receiver wrote markup wherever they could.
@@ -47,21 +51,20 @@ func (f *functions) Read(_ context.Context, w stack.Window, curves []stack.Curve
 	return all, nil
 }
 
-func (f *functions) Attempts(_ context.Context, id string, _, _ time.Time) ([]answers.Row, error) {
+func (f *functions) Attempts(_ context.Context, id string, _, _ time.Time) ([]stack.Attempt, error) {
 	f.asked = append(f.asked, "attempts of "+id)
 	text := std.Or(f.written, markup)
-	line := answers.Row{
-		"timestamp": "2026-01-02T10:30:00Z", "attempt": 2.0, "outcome": "retry", "status": 0.0, "reason": "timeout" + text,
-		"ms": 1500.0, "next_attempt_s": 80.4,
-	}
-	return []answers.Row{line}, f.err
+	return []stack.Attempt{{
+		At: time.Date(2026, 1, 2, 10, 30, 0, 0, time.UTC), Number: 2, Outcome: delivery.VerdictRetry,
+		Reason: delivery.Reason("timeout" + text), Millis: 1500, Next: 80400 * time.Millisecond,
+	}}, f.err
 }
 
-func (f *functions) Shares(context.Context, time.Time, time.Time) ([]answers.Row, error) {
+func (f *functions) Shares(context.Context, time.Time, time.Time) ([]stack.Share, error) {
 	f.asked = append(f.asked, "shares")
 	text := std.Or(f.written, markup)
-	return []answers.Row{
-		{"tenant_id": "acme", "attempts": 30.0, "total": 1000.0}, {"tenant_id": text, "attempts": 10.0, "total": 9000.0},
+	return []stack.Share{
+		{TenantID: "acme", Attempts: 30, Millis: 1000}, {TenantID: text, Attempts: 10, Millis: 9000},
 	}, f.err
 }
 
@@ -110,8 +113,9 @@ var answering = map[string]string{
 		"job":{"job_id":"job_1"}}`,
 }
 
-func (f *functions) Ask(_ context.Context, function, action string, fields map[string]any) (answers.Row, error) {
-	request, err := json.Marshal(fields)
+func (f *functions) Invoke(_ context.Context, q stack.Question) (jsontext.Value, error) {
+	function, action := string(q.Function), q.Action
+	request, err := jsonv2.Marshal(q.Request, jsonv2.OmitZeroStructFields(true), jsonv2.Deterministic(true))
 	if err != nil {
 		return nil, err
 	}
@@ -128,20 +132,18 @@ func (f *functions) Ask(_ context.Context, function, action string, fields map[s
 		return nil, err
 	}
 	answer, ok := f.answer(action)
-	if causes, _ := f.answer("causes"); fields["causes"] == true {
+	if causes, _ := f.answer("causes"); strings.Contains(string(request), `"causes":true`) {
 		answer = strings.TrimSuffix(answer, "}") + `,"causes":` + causes + "}"
 	}
 	if !ok {
 		answer = `{"data":[{"result":"replayed"},{"result":"refused","reason":"deleted"}]}`
 	}
-	var decoded answers.Row
 	text, err := json.Marshal(std.Or(f.written, markup))
 	if err != nil {
 		return nil, err
 	}
 	inner := string(text[1 : len(text)-1]) // it stands in a string
-	err = json.Unmarshal([]byte(strings.ReplaceAll(answer, "%[1]s", inner)), &decoded)
-	return decoded, err
+	return jsontext.Value(strings.ReplaceAll(answer, "%[1]s", inner)), nil
 }
 
 // answer is the text that was given to say, or the usual one.
@@ -161,16 +163,15 @@ func (f *functions) May(_ context.Context, function string) error {
 	return f.err
 }
 
-func (f *functions) Acts(context.Context, time.Time) ([]answers.Row, bool, error) {
+func (f *functions) Acts(context.Context, time.Time) ([]stack.Act, bool, error) {
 	f.asked = append(f.asked, "acts")
 	text := std.Or(f.written, markup)
-	act := func(action string) answers.Row {
-		return answers.Row{
-			"request_id": "r1", "operator_claimed": "bob" + text, "action": action, "endpoint_id": "webhook_1",
-			"reason": text, "at": "2026-01-02T15:04:05Z",
-		}
+	act := func(action string) stack.Act {
+		return stack.Act{At: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), Line: audit.Line{
+			RequestID: "r1", OperatorClaimed: "bob" + text, Action: action, EndpointID: "webhook_1", Reason: text,
+		}}
 	}
-	return []answers.Row{act("pause"), act("replay"), act("replay"), act("replay")}, true, f.err
+	return []stack.Act{act("pause"), act("replay"), act("replay"), act("replay")}, true, f.err
 }
 
 // open starts a console and a browser that has its cookie. The server's URL is the console's own name and path.

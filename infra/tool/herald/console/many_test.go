@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/herald-webhooks/herald/infra/kit/client"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 var (
@@ -94,7 +94,7 @@ func TestConfirm_asksAboutWhatOneNameReaches(t *testing.T) {
 // A purge that somebody has stopped deletes for good when it goes on, as a new one does.
 func TestConfirm_letsAPurgeGoOnOnlyWhereItsNumberWasTyped(t *testing.T) {
 	f := said(map[string]string{"job": many["job"]})
-	f.refused = map[string]error{"resume_job": &client.Refusal{Code: "alias_required"}}
+	f.refused = map[string]error{"resume_job": &api.Refusal{Code: "alias_required"}}
 	web, browser, _ := open(t, f)
 	page := body(t, get(t, browser, web.URL+"/confirm?act=resume_job&job_id=job_1"),
 		"Delete 870 more dead letters for good?", `name="typed" required`)

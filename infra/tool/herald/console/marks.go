@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/chart"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
@@ -60,11 +59,9 @@ func (s *Server) marks(ctx context.Context, since time.Time) (marks []chart.Mark
 		notes = append(notes, "Acts of operators are not marked: "+err.Error())
 	}
 	for _, a := range acts {
-		at, err := time.Parse(time.RFC3339, answers.Text(a, "at"))
-		action := answers.Text(a, "action")
-		if err == nil && slices.Contains(changing, action) {
-			text := parts.Words(action) + " " + answers.Text(a, "tenant_id")
-			marks = append(marks, chart.Mark{At: at, Kind: chart.Act, Text: text})
+		if slices.Contains(changing, a.Action) {
+			text := parts.Words(a.Action) + " " + a.TenantID
+			marks = append(marks, chart.Mark{At: a.At, Kind: chart.Act, Text: text})
 		}
 	}
 	deployments, reached, err := s.Changes.Deployments(ctx, since)

@@ -35,10 +35,10 @@ func overviewPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	var sum, troubled answers.Row
 	errs := parallel.Each(2, 2, func(n int) (err error) {
 		if n == 0 {
-			sum, err = s.Stack.Ask(ctx, "inspect", "summary", answers.Row{"causes": true})
+			sum, err = s.ask(ctx, "inspect", "summary", answers.Row{"causes": true})
 			return err
 		}
-		troubled, err = s.Stack.Ask(ctx, "inspect", "endpoints", answers.Row{"limit": 20})
+		troubled, err = s.ask(ctx, "inspect", "endpoints", answers.Row{"limit": 20})
 		return err
 	})
 	if err := cmp.Or(errs...); err != nil {
@@ -84,7 +84,7 @@ func (s *Server) suggestions(sum answers.Row, causes, troubled []answers.Row) (l
 	seen := map[string]bool{}
 	for _, cause := range causes {
 		id := answers.Text(cause, "endpoint_id")
-		if !next.Takes(cause["state"]) || id == "" || !seen[id] && len(ids) == mostReplays {
+		if !next.Takes(stateIn(cause)) || id == "" || !seen[id] && len(ids) == mostReplays {
 			continue
 		}
 		if !seen[id] {
@@ -114,7 +114,7 @@ func (s *Server) suggestions(sum answers.Row, causes, troubled []answers.Row) (l
 // worst is the endpoint in the worst state, nil where there is none.
 func worst(troubled []answers.Row) (found answers.Row) {
 	for _, r := range troubled {
-		if found == nil || next.Health(r["state"]) < next.Health(found["state"]) {
+		if found == nil || next.Health(stateIn(r)) < next.Health(stateIn(found)) {
 			found = r
 		}
 	}

@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 func endpointsPage(ctx context.Context, s *Server, q url.Values) (any, error) {
-	found, err := s.Stack.Ask(ctx, "inspect", "endpoints", pick(q, "tenant_id", "state", "host", "description", "cursor"))
+	found, err := s.ask(ctx, "inspect", "endpoints", pick(q, "tenant_id", "state", "host", "description", "cursor"))
 	if err != nil {
 		return nil, err
 	}
@@ -29,11 +29,11 @@ func endpointsPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 // delivery or a dead letter names it.
 func endpointPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	f := pick(q, "endpoint_id", "tenant_id")
-	open, err := s.Stack.Ask(ctx, "inspect", "deliveries", with(f, "limit", 20))
+	open, err := s.ask(ctx, "inspect", "deliveries", with(f, "limit", 20))
 	if err != nil {
 		return nil, err
 	}
-	dead, err := s.Stack.Ask(ctx, "inspect", "dead_letters", with(f, "limit", 20))
+	dead, err := s.ask(ctx, "inspect", "dead_letters", with(f, "limit", 20))
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +42,8 @@ func endpointPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 			f["tenant_id"] = r["tenant_id"]
 		}
 	}
-	shown, err := s.Stack.Ask(ctx, "inspect", "endpoint", f)
-	var refused *client.Refusal
+	shown, err := s.ask(ctx, "inspect", "endpoint", f)
+	var refused *api.Refusal
 	if errors.As(err, &refused) && refused.Field == "tenant_id" && f["tenant_id"] == nil {
 		return thing{Head: &parts.Head{Kind: "Endpoint", Name: "Of which tenant?", ID: answers.Text(f, "endpoint_id"),
 			Advice: []string{"It is in no trouble, and nothing of it waits or died: its tenant leads to it."}}, More: f}, nil
@@ -77,14 +77,14 @@ func isDead(letter answers.Row) bool { return letter["status"] != "replayed" }
 func deliveriesPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	f := pick(q, "endpoint_id", "tenant_id", "event_id", "cursor")
 	if f["endpoint_id"] != nil || f["event_id"] != nil {
-		found, err := s.Stack.Ask(ctx, "inspect", "deliveries", f)
+		found, err := s.ask(ctx, "inspect", "deliveries", f)
 		if err != nil {
 			return nil, err
 		}
 		t := s.site.DeliveryList(q, found).Or("No delivery is like that, or all of them are acknowledged.")
 		return list{Table: t.Then(s.nextPage("/deliveries", q, found)), Note: answers.Text(found, "note")}, nil
 	}
-	troubled, err := s.Stack.Ask(ctx, "inspect", "endpoints", pick(q, "tenant_id"))
+	troubled, err := s.ask(ctx, "inspect", "endpoints", pick(q, "tenant_id"))
 	if err != nil {
 		return nil, err
 	}
@@ -99,12 +99,12 @@ func deliveriesPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 
 // deliveryPage has nothing of a test that was just sent: there is no record of it before it has ended.
 func deliveryPage(ctx context.Context, s *Server, q url.Values) (any, error) {
-	d, err := s.Stack.Ask(ctx, "inspect", "delivery", pick(q, "delivery_id"))
+	d, err := s.ask(ctx, "inspect", "delivery", pick(q, "delivery_id"))
 	switch {
-	case errors.Is(err, client.ErrNotFound) && strings.HasPrefix(q.Get("delivery_id"), "test_"):
+	case errors.Is(err, api.ErrNotFound) && strings.HasPrefix(q.Get("delivery_id"), "test_"):
 		return thing{Head: &parts.Head{Kind: "Delivery", Name: "A test", ID: q.Get("delivery_id"), State: "under way",
 			Advice: []string{"It has not ended yet, or its record has expired."}}}, nil
-	case errors.Is(err, client.ErrNotFound) && q.Get("delivery_id") != "":
+	case errors.Is(err, api.ErrNotFound) && q.Get("delivery_id") != "":
 		return thing{Head: &parts.Head{Kind: "Delivery", Name: "No record of this delivery", ID: q.Get("delivery_id"),
 			Advice: []string{"No delivery has this id, or its record has expired: records are kept for 30 days after their " +
 				"last change, and the stack may keep fewer of acknowledged ones. A dead letter is kept for longer."},
@@ -133,8 +133,8 @@ func (s *Server) endpointOf(ctx context.Context, d answers.Row) (answers.Row, er
 	if answers.Text(d, "endpoint_id") == "" {
 		return nil, nil
 	}
-	e, err := s.Stack.Ask(ctx, "inspect", "endpoint", f)
-	var refused *client.Refusal
+	e, err := s.ask(ctx, "inspect", "endpoint", f)
+	var refused *api.Refusal
 	if errors.As(err, &refused) {
 		return nil, nil
 	}
@@ -146,7 +146,7 @@ func deadLettersPage(ctx context.Context, s *Server, q url.Values) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.Stack.Ask(ctx, "inspect", "dead_letters", f)
+	found, err := s.ask(ctx, "inspect", "dead_letters", f)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func deadLettersPage(ctx context.Context, s *Server, q url.Values) (any, error) 
 }
 
 func letterPage(ctx context.Context, s *Server, q url.Values) (any, error) {
-	l, err := s.Stack.Ask(ctx, "inspect", "dead_letter", pick(q, "delivery_id"))
+	l, err := s.ask(ctx, "inspect", "dead_letter", pick(q, "delivery_id"))
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func letterPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 }
 
 func jobsPage(ctx context.Context, s *Server, q url.Values) (any, error) {
-	found, err := s.Stack.Ask(ctx, "inspect", "jobs", pick(q, "state", "cursor"))
+	found, err := s.ask(ctx, "inspect", "jobs", pick(q, "state", "cursor"))
 	if err != nil {
 		return nil, err
 	}
@@ -178,10 +178,11 @@ func jobsPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 const outcomeParts = 2
 
 func jobPage(ctx context.Context, s *Server, q url.Values) (any, error) {
-	j, err := stack.ReadJob(ctx, s.Stack, pick(q, "job_id", "cursor"), outcomeParts)
+	read, err := stack.ReadJob(ctx, s.Stack, q.Get("job_id"), q.Get("cursor"), outcomeParts)
 	if err != nil {
 		return nil, err
 	}
+	j := rowsOfJob(read)
 	t := thing{Head: s.site.JobHead(j.Job), Timeline: s.site.JobTimeline(j.Job), Raw: j.Job, More: j}
 	if len(answers.Rows(j.Failures)) > 0 {
 		path := "/letter"

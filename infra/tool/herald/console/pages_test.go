@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/herald-webhooks/herald/infra/kit/client"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // said answers the actions that are named, and the others as functions does.
@@ -135,7 +135,7 @@ func TestShares_areOfAttemptsAndOfTime(t *testing.T) {
 // A record expires before its dead letter does.
 func TestDelivery_withoutARecordLeadsToItsDeadLetter(t *testing.T) {
 	f := said(nil)
-	f.refused = map[string]error{"delivery": client.ErrNotFound}
+	f.refused = map[string]error{"delivery": api.ErrNotFound}
 	web, browser, _ := open(t, f)
 	page := get(t, browser, web.URL+"/delivery?delivery_id=msg_1")
 	body(t, page, "No record of this delivery", "/letter?delivery_id=msg_1")
@@ -150,7 +150,7 @@ func TestEndpoint_isFoundByItsIdAlone(t *testing.T) {
 		t.Errorf("asked %v, not %s", f.asked, want)
 	}
 	f = said(map[string]string{"deliveries": `{"data":[]}`, "dead_letters": `{"data":[]}`})
-	f.refused = map[string]error{"endpoint": &client.Refusal{Code: "invalid_field", Field: "tenant_id"}}
+	f.refused = map[string]error{"endpoint": &api.Refusal{Code: "invalid_field", Field: "tenant_id"}}
 	web, browser, _ = open(t, f)
 	body(t, get(t, browser, web.URL+"/endpoint?endpoint_id=webhook_1"), "Of which tenant?", `name="tenant_id" required`)
 }
@@ -245,7 +245,7 @@ func TestFind_leadsFromAPastedTextToItsPage(t *testing.T) {
 func TestFind_goesOnAfterARefusal(t *testing.T) {
 	f := said(nil)
 	web, browser, _ := open(t, f)
-	f.refused = map[string]error{"endpoints": &client.Refusal{Code: "invalid_field", Field: "tenant_id"}}
+	f.refused = map[string]error{"endpoints": &api.Refusal{Code: "invalid_field", Field: "tenant_id"}}
 	body(t, get(t, browser, web.URL+"/find?q=%3Cb%3E"), "Looked for: <bdi>&lt;b&gt;", "No tenant has this id")
 }
 

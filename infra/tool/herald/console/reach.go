@@ -40,7 +40,7 @@ func (n namedAct) asked(ctx context.Context, s *Server, q url.Values) (any, erro
 }
 
 func askRelease(ctx context.Context, s *Server, named answers.Row) (question, error) {
-	e, err := s.Stack.Ask(ctx, "inspect", "endpoint", named)
+	e, err := s.ask(ctx, "inspect", "endpoint", named)
 	if err != nil {
 		return question{}, err
 	}
@@ -55,7 +55,7 @@ func askRelease(ctx context.Context, s *Server, named answers.Row) (question, er
 }
 
 func askTenant(ctx context.Context, s *Server, named answers.Row) (question, error) {
-	found, err := s.Stack.Ask(ctx, "inspect", "endpoints", with(named, "limit", stack.MaxPage))
+	found, err := s.ask(ctx, "inspect", "endpoints", with(named, "limit", stack.MaxPage))
 	if err != nil {
 		return question{}, err
 	}
@@ -81,7 +81,7 @@ var doing = map[string][3]string{
 // askJob asks about the rest of a stopped job. A job whose selection was too large to be counted may have a rest beyond
 // its number.
 func askJob(ctx context.Context, s *Server, named answers.Row) (question, error) {
-	j, err := s.Stack.Ask(ctx, "inspect", "job", named)
+	j, err := s.ask(ctx, "inspect", "job", named)
 	if err != nil {
 		return question{}, err
 	}
@@ -104,9 +104,9 @@ func askJob(ctx context.Context, s *Server, named answers.Row) (question, error)
 func goOn(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 	named := pick(form, "job_id")
 	if form.Get("typed") != "" {
-		_, err = stack.Resume(ctx, s.Stack, named)
+		_, err = stack.Resume(ctx, s.Stack, form.Get("job_id"))
 	} else {
-		_, err = s.Stack.Ask(ctx, "replay", "resume_job", named)
+		_, err = s.ask(ctx, "replay", "resume_job", named)
 	}
 	return "the job goes on", parts.Link("/job", "job_id", named["job_id"]), err
 }

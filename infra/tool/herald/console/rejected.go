@@ -6,11 +6,11 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // bad are the events of a page of rejected ones that would be rejected again, by their ids.
@@ -19,18 +19,15 @@ type bad struct {
 	Invalid []string
 }
 
-// codePublishing is the code of a refusal while a job publishes.
-const codePublishing = "publishing"
-
 func rejectedPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	f, err := s.filter(q, "tenant_id", "reason", "since", "until")
 	if err != nil {
 		return nil, err
 	}
 	f["limit"] = stack.MaxPage
-	found, err := s.Stack.Ask(ctx, "inspect", "rejected_events", f)
-	var refused *client.Refusal
-	if errors.As(err, &refused) && refused.Code == codePublishing {
+	found, err := s.ask(ctx, "inspect", "rejected_events", f)
+	var refused *api.Refusal
+	if errors.As(err, &refused) && refused.Code == api.CodePublishing {
 		return list{Table: parts.NewTable(q, nil).Or("A job publishes rejected events, and nothing else may look at them " +
 			"until it is done: see the running jobs.")}, nil
 	}
@@ -43,7 +40,7 @@ func rejectedPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 		return id != "" && id != r["message_id"]
 	})
 	for _, r := range rows {
-		if stack.DescribeRejected(r) {
+		if describeRejected(r) {
 			shown.Again++
 		} else if r["valid"] == "no" {
 			shown.Invalid = append(shown.Invalid, answers.Text(r, "message_id"))

@@ -50,9 +50,9 @@ type Metrics interface {
 
 // Trail reads a stack's audit log.
 type Trail interface {
-	// Acts are the audit lines of operators since then, the oldest first, with the time as at. Of jobs, it has the
-	// start and no single ids. more says that later lines are missing.
-	Acts(ctx context.Context, since time.Time) (lines []map[string]any, more bool, err error)
+	// Acts are the audit lines of operators since then, the oldest first. Of jobs, they have the start and no single
+	// ids. more says that later lines are missing.
+	Acts(ctx context.Context, since time.Time) (acts []stack.Act, more bool, err error)
 }
 
 // Changes reads the history of a stack's deployments.
@@ -65,9 +65,9 @@ type Changes interface {
 // Log reads deliver's log of a span of time.
 type Log interface {
 	// Attempts are those of one delivery, the oldest first.
-	Attempts(ctx context.Context, deliveryID string, from, until time.Time) ([]map[string]any, error)
-	// Shares are the tenants' attempts, the most first, with their milliseconds as total.
-	Shares(ctx context.Context, from, until time.Time) ([]map[string]any, error)
+	Attempts(ctx context.Context, deliveryID string, from, until time.Time) ([]stack.Attempt, error)
+	// Shares are the tenants' attempts, the most first.
+	Shares(ctx context.Context, from, until time.Time) ([]stack.Share, error)
 }
 
 // URL is the address that lets a browser in.

@@ -13,11 +13,11 @@ import (
 // sharesPage has the tenants' parts of the last hour's attempts and of their time.
 func sharesPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	now := s.Now()
-	rows, err := s.Log.Shares(ctx, now.Add(-time.Hour), now)
+	shares, err := s.Log.Shares(ctx, now.Add(-time.Hour), now)
 	if err != nil {
 		return nil, err
 	}
-	all := answers.Row{}
+	all, rows := answers.Row{}, shareRows(shares)
 	for _, r := range rows {
 		for _, name := range []string{"attempts", "total"} {
 			all[name] = answers.Number(all, name) + answers.Number(r, name)

@@ -43,7 +43,7 @@ func (s *Server) survey(ctx context.Context, q url.Values, act manyAct) (survey,
 		if len(v.ids) > 0 {
 			f["endpoint_id"] = v.ids[n]
 		}
-		would, err := s.Stack.Ask(ctx, "replay", "start_job", f)
+		would, err := s.ask(ctx, "replay", "start_job", f)
 		if err != nil {
 			return v, err
 		}
@@ -108,7 +108,7 @@ func (v survey) causes(ctx context.Context) (of []answers.Row, err error) {
 			known[name] = f
 		}
 	}
-	found, err := v.s.Stack.Ask(ctx, "inspect", "causes", known)
+	found, err := v.s.ask(ctx, "inspect", "causes", known)
 	for _, cause := range answers.Rows(found) {
 		at := slices.IndexFunc(v.rows, func(r answers.Row) bool { return r["endpoint_id"] == cause["endpoint_id"] })
 		if at >= 0 {
@@ -124,7 +124,7 @@ func (v survey) causes(ctx context.Context) (of []answers.Row, err error) {
 // held counts the letters of endpoints that a replay would not reach now.
 func held(causes []answers.Row) (n int) {
 	for _, cause := range causes {
-		if next.Holds(cause["state"]) {
+		if next.Holds(stateIn(cause)) {
 			n += int(answers.Number(cause, "count"))
 		}
 	}
@@ -152,7 +152,7 @@ func asAny(rows []answers.Row) []any {
 // selectionTable has a row for each selection: how many, how many can be done, and why the others cannot.
 func selectionTable(rows []answers.Row) *parts.Table {
 	refused := parts.Column{Title: "cannot", Class: "wide", Cell: func(r answers.Row) parts.Cell {
-		return parts.Cell{Text: answers.Reasons(r["refused"]), Class: "warn"}
+		return parts.Cell{Text: answers.ReasonsIn(r["refused"]), Class: "warn"}
 	}}
 	return parts.NewTable(url.Values{}, rows, parts.TextColumn("selection", "of", "wide", ""),
 		parts.Amount("selected", "selected"), parts.Amount("can be done", "ready"), refused)

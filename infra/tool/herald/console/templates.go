@@ -9,12 +9,13 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // functions are for the pages.
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
-		"include": s.include, "at": answers.At, "text": parts.Text, "pretty": parts.Pretty, "plain": answers.Plain,
+		"include": s.include, "at": answers.At, "text": parts.Text, "pretty": parts.Pretty, "plain": answers.Shown,
 		"base": func() string { return s.site.Base }, "where": func() string { return s.Place },
 		"link": func(path string, pairs ...any) string { return s.site.Link(path, pairs...) },
 		"query": func(path string, q url.Values, pairs ...string) string {
@@ -27,7 +28,8 @@ func (s *Server) functions() template.FuncMap {
 			}
 			return s.site.Base + path + "?" + with.Encode()
 		},
-		"reasons": answers.Reasons, "workedOff": stack.WorkedOff, "off": s.off, "denial": s.denial, "short": short,
+		"reasons": answers.ReasonsIn, "off": s.off, "denial": s.denial, "short": short,
+		"workedOff":  func(j answers.Row) int { return stack.WorkedOff(answers.Typed[api.Job](j)) },
 		"pagesOfNav": func() []place { return places },
 		"list":       func(items ...string) []string { return items },
 		"choices":    s.choices, "extra": s.extra, "anchor": anchor, "kinds": kinds,

@@ -17,7 +17,7 @@ func keysPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 		tenants, err := s.tenants(ctx, "/keys")
 		return list{Table: tenants, Note: "Choose a tenant."}, err
 	}
-	found, err := s.Stack.Ask(ctx, "apikeys", "list", f)
+	found, err := s.ask(ctx, "apikeys", "list", f)
 	if err != nil {
 		return nil, err
 	}
@@ -28,11 +28,11 @@ func keysPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 // tenants are those that are known without a list of all, which no index has: of endpoints in trouble, of causes of
 // death, and of operators' acts of the last week.
 func (s *Server) tenants(ctx context.Context, path string) (*parts.Table, error) {
-	troubled, err := s.Stack.Ask(ctx, "inspect", "endpoints", answers.Row{"limit": 100})
+	troubled, err := s.ask(ctx, "inspect", "endpoints", answers.Row{"limit": 100})
 	if err != nil {
 		return nil, err
 	}
-	causes, err := s.Stack.Ask(ctx, "inspect", "causes", nil)
+	causes, err := s.ask(ctx, "inspect", "causes", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (s *Server) tenants(ctx context.Context, path string) (*parts.Table, error)
 	}
 	note(answers.Rows(troubled), "has an endpoint in trouble")
 	note(answers.Rows(causes), "has dead letters")
-	note(acts, "an operator acted for it this week")
+	note(actRows(acts), "an operator acted for it this week")
 	var rows []answers.Row
 	for id, why := range known {
 		told := make([]any, len(why))

@@ -28,7 +28,7 @@ func actsPage(ctx context.Context, s *Server, query url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := together(lines)
+	rows := together(actRows(lines))
 	slices.Reverse(rows)
 	t := s.site.ActList(query, rows).Or("No operator changed anything in the last " + name + ".")
 	return spanned{t, name, more}, nil

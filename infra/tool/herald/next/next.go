@@ -6,47 +6,58 @@ package next
 
 import (
 	"fmt"
-	"slices"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
-// paced is the state of an endpoint that gets as much as its limit lets through. A release would send it no more.
-const paced = "waiting for its rate"
-
-// taking are the states of endpoints that get replayed deliveries at once.
-var taking = []any{"healthy", "flapping", "recovering", paced}
-
-// Takes reports whether an endpoint in this state gets replayed deliveries at once.
-func Takes(state any) bool { return slices.Contains(taking, state) }
+// Takes reports whether an endpoint in this state gets replayed deliveries at once. One that waits for its rate gets as
+// much as its limit lets through.
+func Takes(state api.State) bool {
+	switch state {
+	case api.StateHealthy, api.StateFlapping, api.StateRecovering, api.StateRated:
+		return true
+	default: // and a state of a later version
+		return false
+	}
+}
 
 // Holds reports whether replayed deliveries to an endpoint in this state wait with the others.
-func Holds(state any) bool {
-	return slices.Contains([]any{"open", "paused", "disabled", "unreadable"}, state)
+func Holds(state api.State) bool {
+	switch state {
+	case api.StateOpen, api.StatePaused, api.StateDisabled, api.StateUnreadable:
+		return true
+	default:
+		return false
+	}
 }
 
 // Health orders states: an outage is worse than a stop on purpose.
-func Health(state any) int {
+func Health(state api.State) int {
 	switch {
-	case state == "open":
+	case state == api.StateOpen:
 		return 0
 	case Takes(state):
 		return 3
-	case state == "failing": // everything is attempted
+	case state == api.StateFailing: // everything is attempted
 		return 2
 	}
 	return 1
 }
 
 // Acts that [Of] offers: those of control by their names, and replays and purges of the dead letters.
+var (
+	Pause   = api.Pause.Name
+	Resume  = api.Resume.Name
+	Release = api.Release.Name
+	Test    = api.SendTest.Name
+)
+
+// The acts that are no actions of control by the same name.
 const (
-	Pause        = "pause"
-	Resume       = "resume"
 	ResumeTenant = "resume_tenant"
-	Release      = "release"
-	Test         = "test"
-	Replay       = "replay"
-	Purge        = "purge"
+	Replay       = string(job.Replay)
+	Purge        = string(job.Purge)
 )
 
 // Step is an act that makes sense now.
@@ -59,33 +70,29 @@ type Step struct {
 
 // Situation is an endpoint as its acts see it.
 type Situation struct {
-	State        string
+	State        api.State
 	TenantPaused bool // by a mark of its tenant, which is lifted there
 	Waiting      int  // deliveries
 	Dead         bool // it has dead letters
 }
 
-// SituationOf reads the answer of inspect about an endpoint.
-func SituationOf(e answers.Row, dead bool) Situation {
-	state, _ := answers.At(e, "health.state").(string)
-	return Situation{
-		State: state, TenantPaused: e["tenant_paused"] == true,
-		Waiting: int(answers.Number(e, "waiting.count")), Dead: dead,
-	}
+// SituationOf is the situation of an endpoint as inspect shows it.
+func SituationOf(e api.Endpoint, dead bool) Situation {
+	return Situation{State: e.Health.State, TenantPaused: e.TenantPaused, Waiting: e.Waiting.Count, Dead: dead}
 }
 
 // Of are the steps for an endpoint, the likeliest first, each of which its function takes in that state.
 func Of(s Situation) []Step {
 	var steps []Step
 	switch s.State {
-	case "paused":
+	case api.StatePaused:
 		steps = s.paused()
-	case "disabled", "unreadable": // its owner, or a repair, comes first
-	case "deleted":
+	case api.StateDisabled, api.StateUnreadable: // its owner, or a repair, comes first
+	case api.StateDeleted:
 		return s.letters(Purge)
-	case paced:
+	case api.StateRated: // a release would send it no more
 		steps = []Step{{Act: Test}, {Act: Pause}}
-	case "open":
+	case api.StateOpen:
 		steps = append(s.release(), Step{Act: Pause})
 	default:
 		steps = append(steps, Step{Act: Test})
@@ -127,9 +134,9 @@ func (s Situation) ReplayWarning(act string) string {
 	switch {
 	case act != Replay:
 		return ""
-	case s.State == "failing":
+	case s.State == api.StateFailing:
 		return "The endpoint is failing: a delivery that is replayed now may die again."
-	case s.State == "deleted":
+	case s.State == api.StateDeleted:
 		return "The endpoint is deleted: nothing can be sent to it."
 	case !Holds(s.State):
 		return ""

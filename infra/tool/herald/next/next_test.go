@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // The states are those of the runbook's table. An act that control would refuse in a state is not offered.
@@ -14,27 +15,27 @@ func TestOf_offersWhatTheStateTakes(t *testing.T) {
 		in   next.Situation
 		want string
 	}{
-		"healthy":                {next.Situation{State: "healthy"}, "test pause"},
-		"healthy, with letters":  {next.Situation{State: "healthy", Dead: true}, "replay test pause"},
-		"flapping, with letters": {next.Situation{State: "flapping", Dead: true}, "replay test pause"},
-		"recovering":             {next.Situation{State: "recovering", Waiting: 2}, "test release pause"},
+		"healthy":                {next.Situation{State: api.StateHealthy}, "test pause"},
+		"healthy, with letters":  {next.Situation{State: api.StateHealthy, Dead: true}, "replay test pause"},
+		"flapping, with letters": {next.Situation{State: api.StateFlapping, Dead: true}, "replay test pause"},
+		"recovering":             {next.Situation{State: api.StateRecovering, Waiting: 2}, "test release pause"},
 		"failing, with letters": {
-			next.Situation{State: "failing", Dead: true, Waiting: 1}, "test release pause replay",
+			next.Situation{State: api.StateFailing, Dead: true, Waiting: 1}, "test release pause replay",
 		},
-		"open, nothing waits": {next.Situation{State: "open"}, "pause"},
-		"open, with letters":  {next.Situation{State: "open", Waiting: 30, Dead: true}, "release pause replay"},
+		"open, nothing waits": {next.Situation{State: api.StateOpen}, "pause"},
+		"open, with letters":  {next.Situation{State: api.StateOpen, Waiting: 30, Dead: true}, "release pause replay"},
 		"at its limit, with letters": {
-			next.Situation{State: "waiting for its rate", Waiting: 9, Dead: true}, "replay test pause",
+			next.Situation{State: api.StateRated, Waiting: 9, Dead: true}, "replay test pause",
 		},
-		"paused":                      {next.Situation{State: "paused", Waiting: 3}, "resume"},
-		"paused with its tenant":      {next.Situation{State: "paused", TenantPaused: true}, "resume_tenant"},
-		"disabled, with letters":      {next.Situation{State: "disabled", Dead: true}, "replay"},
-		"unreadable":                  {next.Situation{State: "unreadable"}, ""},
-		"deleted, with letters":       {next.Situation{State: "deleted", Dead: true}, "purge"},
-		"deleted, without":            {next.Situation{State: "deleted"}, ""},
+		"paused":                      {next.Situation{State: api.StatePaused, Waiting: 3}, "resume"},
+		"paused with its tenant":      {next.Situation{State: api.StatePaused, TenantPaused: true}, "resume_tenant"},
+		"disabled, with letters":      {next.Situation{State: api.StateDisabled, Dead: true}, "replay"},
+		"unreadable":                  {next.Situation{State: api.StateUnreadable}, ""},
+		"deleted, with letters":       {next.Situation{State: api.StateDeleted, Dead: true}, "purge"},
+		"deleted, without":            {next.Situation{State: api.StateDeleted}, ""},
 		"a state of a later version":  {next.Situation{State: "new"}, "test pause"},
-		"paused, with letters":        {next.Situation{State: "paused", Dead: true}, "resume replay"},
-		"disabled, nothing to act on": {next.Situation{State: "disabled", Waiting: 5}, ""},
+		"paused, with letters":        {next.Situation{State: api.StatePaused, Dead: true}, "resume replay"},
+		"disabled, nothing to act on": {next.Situation{State: api.StateDisabled, Waiting: 5}, ""},
 	} {
 		var got []string
 		for _, s := range next.Of(c.in) {
@@ -47,9 +48,9 @@ func TestOf_offersWhatTheStateTakes(t *testing.T) {
 }
 
 func TestOf_warnsOfAReplayThatWouldWait(t *testing.T) {
-	for state, says := range map[string]string{
-		"open": "waits with the 30 others that wait", "paused": "30 others", "disabled": "30 others",
-		"failing": "may die again", "healthy": "", "flapping": "", "recovering": "",
+	for state, says := range map[api.State]string{
+		api.StateOpen: "waits with the 30 others that wait", api.StatePaused: "30 others", api.StateDisabled: "30 others",
+		api.StateFailing: "may die again", api.StateHealthy: "", api.StateFlapping: "", api.StateRecovering: "",
 	} {
 		steps := next.Of(next.Situation{State: state, Waiting: 30, Dead: true})
 		at := slices.IndexFunc(steps, func(s next.Step) bool { return s.Act == next.Replay })
@@ -57,16 +58,17 @@ func TestOf_warnsOfAReplayThatWouldWait(t *testing.T) {
 			t.Errorf("%s: %q, want %q", state, got, says)
 		}
 	}
-	one := next.Situation{State: "open", Waiting: 1}.ReplayWarning(next.Replay)
+	one := next.Situation{State: api.StateOpen, Waiting: 1}.ReplayWarning(next.Replay)
 	if !strings.Contains(one, "the 1 other that waits") {
 		t.Error(one)
 	}
 }
 
 func TestHealth_putsOutagesFirst(t *testing.T) {
-	states := []string{"healthy", "failing", "paused", "open"}
-	slices.SortFunc(states, func(a, b string) int { return next.Health(a) - next.Health(b) })
-	if got := strings.Join(states, " "); got != "open paused failing healthy" {
-		t.Error(got)
+	states := []api.State{api.StateHealthy, api.StateFailing, api.StatePaused, api.StateOpen}
+	slices.SortFunc(states, func(a, b api.State) int { return next.Health(a) - next.Health(b) })
+	want := []api.State{api.StateOpen, api.StatePaused, api.StateFailing, api.StateHealthy}
+	if !slices.Equal(states, want) {
+		t.Error(states)
 	}
 }

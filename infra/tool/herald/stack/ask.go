@@ -2,8 +2,8 @@ package stack
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -11,40 +11,66 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 )
 
-// Functions asks the operator functions of one stack, by the names of their folders.
+// Functions asks the operator functions of one stack.
 type Functions interface {
-	// Ask sends one request to an operator function, and returns its answer. Empty fields are left out.
-	Ask(ctx context.Context, function, action string, fields map[string]any) (answer map[string]any, err error)
+	// Invoke sends one request, and returns its answer as it came. A refusal is an answer.
+	Invoke(ctx context.Context, q Question) (answer jsontext.Value, err error)
 }
 
-// Ask sends one request to an operator function, and returns its answer, as [Functions] says.
-func (s Stack) Ask(ctx context.Context, function, action string, f answers.Row) (answer answers.Row, err error) {
-	request := answers.Row{"action": action, "operator": s.Operator}
-	maps.Copy(request, f)
-	maps.DeleteFunc(request, func(_ string, v any) bool { return v == "" || v == nil || v == false })
-	payload, err := json.Marshal(request, json.Deterministic(true))
+// Question is a request to an operator function.
+type Question struct {
+	Function api.Function
+	Action   string
+	Request  any // of the action's type
+
+	// Encode writes the request of an operator.
+	Encode func(operator string) ([]byte, error)
+}
+
+// Ask asks for an action, and returns the answer. A refusal is an *[api.Refusal].
+func Ask[Request, Answer any](
+	ctx context.Context, functions Functions, action api.Action[Request, Answer], request Request,
+) (answer answers.Answer[Answer], err error) {
+	answer.JSON, err = functions.Invoke(ctx, Question{
+		Function: action.Function, Action: action.Name, Request: request,
+		Encode: func(operator string) ([]byte, error) { return action.Encode(operator, request) },
+	})
 	if err != nil {
-		return nil, fmt.Errorf("encoding the request: %w", err)
+		return answer, err
 	}
-	name := s.Functions[function]
+	answer.Fields, err = action.Decode(answer.JSON)
+	if refusal, refused := errors.AsType[*api.Refusal](err); refused {
+		return answer, refusal // the operator knows the request
+	}
+	return answer, err
+}
+
+// Invoke sends one request to an operator function, as [Functions] says.
+func (s Stack) Invoke(ctx context.Context, q Question) (jsontext.Value, error) {
+	payload, err := q.Encode(s.Operator)
+	if err != nil {
+		return nil, err
+	}
+	name := s.Functions[string(q.Function)]
 	out, err := s.Lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Payload: payload})
 	if err != nil {
-		return nil, s.Explain("invoking "+function, err)
+		return nil, s.Explain("invoking "+string(q.Function), err)
 	}
 	if out.FunctionError != nil {
 		id, _ := middleware.GetRequestIDMetadata(out.ResultMetadata)
 		log, _, _ := strings.Cut(name, ":") // an alias has none
 		return nil, exit.With(exit.Failed, "%s%s\nIts log: aws logs tail /aws/lambda/%s --filter-pattern '\"%s\"'",
-			function, fault(function, f, out.Payload), log, id)
+			q.Function, fault(q, out.Payload), log, id)
 	}
-	err = client.Decode(function, out.Payload, &answer)
-	return answer, err
+	return out.Payload, nil
 }
 
 // May is nil if the caller may invoke a function, which is not invoked.
@@ -59,7 +85,7 @@ func (s Stack) May(ctx context.Context, function string) error {
 }
 
 // fault says how a function failed, and whether that may have changed anything.
-func fault(function string, request answers.Row, answer []byte) string {
+func fault(q Question, answer []byte) string {
 	var told struct {
 		Message string `json:"errorMessage"`
 	}
@@ -70,44 +96,59 @@ func fault(function string, request answers.Row, answer []byte) string {
 	if strings.Contains(told.Message, "timed out") { // Lambda says so, and the function itself
 		text = " ran out of time: select less, or ask again later"
 	}
-	if function == "inspect" || request["dry_run"] == true {
+	if q.onlyLooks() {
 		return text + ". Nothing was started. Asking again is safe."
 	}
 	return text + ". Asking again is safe."
 }
 
+// onlyLooks reports whether a request changes nothing.
+func (q Question) onlyLooks() bool {
+	switch r := q.Request.(type) {
+	case api.StartJobRequest:
+		return r.DryRun
+	case api.EraseRequest:
+		return r.DryRun
+	case api.ImportRequest:
+		return r.DryRun
+	}
+	return q.Function == api.Inspect
+}
+
 // MaxPage is the most that one answer of a list has.
 const MaxPage = 100
 
-// All reads pages until the list has ended or has limit rows, unless it is by event. Its answer is the last page with
-// the rows of all: a cursor says that there are others.
-func All(
-	ctx context.Context, functions Functions, function, action string, f answers.Row, limit int,
-) (answers.Row, error) {
-	f = maps.Clone(f)
-	var rows []any
-	for {
-		if f["event"] == nil && f["event_id"] == nil { // a list by event has no pages
-			f["limit"] = min(limit-len(rows), MaxPage)
-		}
-		list, err := functions.Ask(ctx, function, action, f)
+// All reads pages until the list has ended or has limit rows. request makes the request for a page. A list without
+// pages ends with its first answer.
+func All[Request any, Answer interface{ Rows() []Row }, Row any](
+	ctx context.Context, functions Functions, action api.Action[Request, Answer], limit int,
+	request func(api.Page) Request,
+) (answers.List[Row], error) {
+	var rows []jsontext.Value
+	for page := (api.Page{}); ; {
+		page.Limit = new(min(limit-len(rows), MaxPage))
+		answer, err := Ask(ctx, functions, action, request(page))
 		if err != nil {
-			return nil, err
+			return answers.List[Row]{}, err
 		}
-		page, _ := list["data"].([]any)
-		rows = append(rows, page...)
-		list["data"] = rows
-		if list["next_cursor"] == nil || len(rows) >= limit {
-			return list, nil
+		last, err := answers.Read[answers.Page](answer.JSON)
+		if err != nil {
+			return answers.List[Row]{}, fmt.Errorf("%s of %s: %w", action.Name, action.Function, err)
 		}
-		f["cursor"] = list["next_cursor"]
+		rows = append(rows, last.Fields.Data...)
+		last.Fields.Data = rows
+		if last.Fields.NextCursor == nil || len(rows) >= limit {
+			return answers.Listed[Row](last.Fields)
+		}
+		page.Cursor = *last.Fields.NextCursor
 	}
 }
 
-// OrDead limits a filter to dead letters with the status dead. A filter by tenant, endpoint or status stays as it is.
-func OrDead(f answers.Row) answers.Row {
-	if f["tenant_id"] == nil && f["endpoint_id"] == nil && f["status"] == nil {
-		f["status"] = "dead"
+// OrDead limits a selection to dead letters with the status dead. A selection by tenant, endpoint or status stays as it
+// is.
+func OrDead(s api.Selector) api.Selector {
+	if s.TenantID == "" && s.EndpointID == "" && s.Status == "" {
+		s.Status = string(deadletter.Dead)
 	}
-	return f
+	return s
 }

@@ -3,66 +3,94 @@ package stack
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
-	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 // Job is a job with the states of its deliveries, and its failures.
 type Job struct {
-	Job, Outcome, Failures answers.Row
+	answers.Answer[api.Job]
+
+	Outcome  *Outcome                      // of a replay
+	Failures *answers.List[api.JobFailure] // a page of them, nil where there are none
 }
 
-// ReadJob reads the job that f names, its outcome by so many requests at most, and a page of its failures.
-func ReadJob(ctx context.Context, functions Functions, f answers.Row, requests int) (j Job, err error) {
-	j.Job, err = functions.Ask(ctx, "inspect", "job", answers.Row{"job_id": f["job_id"]})
+// Outcome adds up what became of the deliveries that a job sent again. More is true if there are others.
+type Outcome struct {
+	Sent      int  `json:"sent"`
+	Delivered int  `json:"delivered"`
+	DeadAgain int  `json:"dead_again"`
+	UnderWay  int  `json:"under_way"`
+	Discarded int  `json:"discarded"`
+	Unknown   int  `json:"unknown"`
+	More      bool `json:"more"`
+}
+
+// add adds a part.
+func (o Outcome) add(part api.JobOutcome) Outcome {
+	return Outcome{
+		Sent: o.Sent + part.Sent, Delivered: o.Delivered + part.Delivered, DeadAgain: o.DeadAgain + part.DeadAgain,
+		UnderWay: o.UnderWay + part.UnderWay, Discarded: o.Discarded + part.Discarded, Unknown: o.Unknown + part.Unknown,
+		More: part.NextCursor != nil,
+	}
+}
+
+// ReadJob reads a job, its outcome by so many requests at most, and the page of its failures at the cursor.
+func ReadJob(ctx context.Context, functions Functions, id, cursor string, requests int) (j Job, err error) {
+	j.Answer, err = Ask(ctx, functions, api.GetJob, api.JobRequest{JobID: id})
 	if err != nil {
 		return Job{}, err
 	}
-	if j.Job["act"] == "replay" {
-		j.Outcome, err = Outcome(ctx, functions, f["job_id"], requests)
+	if j.Fields.Act == job.Replay {
+		outcome, err := ReadOutcome(ctx, functions, id, requests)
 		if err != nil {
 			return Job{}, err
 		}
+		j.Outcome = &outcome
 	}
-	if len(answers.Fields(j.Job["refused"]))+len(answers.Fields(j.Job["failed"])) > 0 {
-		j.Failures, err = functions.Ask(ctx, "inspect", "job_failures", f)
+	if len(j.Fields.Refused)+len(j.Fields.Failed) == 0 {
+		return j, nil
 	}
+	of := api.JobPagesRequest{JobRequest: api.JobRequest{JobID: id}, Cursor: cursor}
+	answer, err := Ask(ctx, functions, api.ListJobFailures, of)
+	if err != nil {
+		return Job{}, err
+	}
+	failures, err := answers.ListOf[api.JobFailure](answer.JSON)
+	j.Failures = &failures
 	return j, err
 }
 
 // Deleting is the operator function that deletes for good: an alias of replay, which IAM tells from it.
-const Deleting = "replaydelete"
+const Deleting = string(api.ReplayForGood)
 
 // Resume lets a job go on, one that deletes for good by the alias.
-func Resume(ctx context.Context, functions Functions, f answers.Row) (changed answers.Row, err error) {
-	changed, err = functions.Ask(ctx, "replay", "resume_job", f)
-	var refused *client.Refusal
-	if errors.As(err, &refused) && refused.Code == "alias_required" {
-		return functions.Ask(ctx, Deleting, "resume_job", f)
+func Resume(ctx context.Context, functions Functions, id string) (answers.Answer[api.Job], error) {
+	changed, err := Ask(ctx, functions, api.ResumeJob, api.JobRequest{JobID: id})
+	refused, is := errors.AsType[*api.Refusal](err)
+	if is && refused.Code == api.CodeAliasRequired {
+		return Ask(ctx, functions, api.ResumeJob.ForGood(), api.JobRequest{JobID: id})
 	}
 	return changed, err
 }
 
-// Outcome adds up the states of the deliveries that a job sent again, by so many requests at most. "more" is true if
-// there are others.
-func Outcome(ctx context.Context, functions Functions, jobID any, requests int) (answers.Row, error) {
-	sum, f := answers.Row{"more": true}, answers.Row{"job_id": jobID}
+// ReadOutcome reads what became of a job's deliveries, by so many requests at most.
+func ReadOutcome(ctx context.Context, functions Functions, id string, requests int) (sum Outcome, err error) {
+	of := api.JobPagesRequest{JobRequest: api.JobRequest{JobID: id}}
 	for range requests {
-		part, err := functions.Ask(ctx, "inspect", "job_outcome", f)
+		part, err := Ask(ctx, functions, api.GetJobOutcome, of)
 		if err != nil {
-			return nil, err
+			return Outcome{}, err
 		}
-		for name, v := range part {
-			if n, ok := v.(float64); ok {
-				sum[name] = answers.Number(sum, name) + n
-			}
-		}
-		f["cursor"] = part["next_cursor"]
-		if f["cursor"] == nil {
-			sum["more"] = false
+		sum = sum.add(part.Fields)
+		if !sum.More {
 			break
 		}
+		of.Cursor = *part.Fields.NextCursor
 	}
 	return sum, nil
 }
@@ -78,16 +106,16 @@ var advice = map[string]string{
 }
 
 // WorkedOff is the number of ids that a job has dealt with.
-func WorkedOff(job any) float64 { return answers.Number(job, "selected") - answers.Number(job, "left") }
+func WorkedOff(j api.Job) int { return j.Selected - j.Left }
 
 // Advice says how to go on with a job's failures.
-func Advice(job answers.Row) (sentences []string) {
-	for _, refused := range answers.Fields(job["refused"]) {
-		if text := advice[refused.Name]; text != "" {
+func Advice(j api.Job) (sentences []string) {
+	for _, reason := range slices.Sorted(maps.Keys(j.Refused)) {
+		if text := advice[reason]; text != "" {
 			sentences = append(sentences, text)
 		}
 	}
-	if len(answers.Fields(job["failed"])) > 0 {
+	if len(j.Failed) > 0 {
 		sentences = append(sentences, "What failed met an internal fault: start the job again for it.")
 	}
 	return sentences

@@ -3,32 +3,44 @@ package stack
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
-	"github.com/go-json-experiment/json"
 
 	"github.com/herald-webhooks/herald/infra/kit/client"
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/internal/edges/telemetry"
 )
 
 // SharesQuery is the saved query "tenants' shares" of the template.
 const SharesQuery = `filter message = "attempt" and ispresent(tenant_id)
 	| stats count() as attempts, sum(ms) as total by tenant_id | sort attempts desc`
 
-// attemptsQuery is for one delivery.
-const attemptsQuery = `fields @timestamp as timestamp, attempt, outcome, status, ms, reason, next_attempt_s
-	| filter message = "attempt" and delivery_id = "%s" | sort @timestamp | limit 100`
+// The fields of SharesQuery that are no keys of the log.
+const (
+	sumAttempts = "attempts"
+	sumMillis   = "total"
+)
+
+// attemptsQuery is for the delivery with the id.
+func attemptsQuery(id string) string {
+	fields := []string{
+		"@timestamp as " + keyTime, telemetry.KeyAttempt, telemetry.KeyOutcome, telemetry.KeyStatus, telemetry.KeyMillis,
+		telemetry.KeyReason, telemetry.KeyNext,
+	}
+	return "fields " + strings.Join(fields, ", ") + ` | filter message = "attempt" and ` + telemetry.KeyDelivery +
+		` = "` + id + `" | sort @timestamp | limit 100`
+}
 
 // deliveryForm is that of a delivery's id. Nothing else gets into a query.
 var deliveryForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,160}$`)
@@ -48,20 +60,24 @@ type InsightsClient interface {
 }
 
 // Attempts are a delivery's attempts in that time, the oldest first. The log has a sample of successes at once.
-func (i Insights) Attempts(ctx context.Context, id string, from, until time.Time) ([]answers.Row, error) {
+func (i Insights) Attempts(ctx context.Context, id string, from, until time.Time) (all []Attempt, err error) {
 	if !deliveryForm.MatchString(id) {
 		return nil, exit.With(exit.Usage, "this is no id of a delivery")
 	}
-	return i.query(ctx, attemptsOf(id), from, until)
-}
-
-func attemptsOf(id string) string {
-	return string(bytes.Replace([]byte(attemptsQuery), []byte("%s"), []byte(id), 1))
+	lines, err := i.query(ctx, attemptsQuery(id), from, until)
+	for _, l := range lines {
+		all = append(all, l.attempt())
+	}
+	return all, err
 }
 
 // Shares are the tenants' attempts in that time, with their milliseconds, the most first.
-func (i Insights) Shares(ctx context.Context, from, until time.Time) ([]answers.Row, error) {
-	return i.query(ctx, SharesQuery, from, until)
+func (i Insights) Shares(ctx context.Context, from, until time.Time) (all []Share, err error) {
+	lines, err := i.query(ctx, SharesQuery, from, until)
+	for _, l := range lines {
+		all = append(all, Share{l[telemetry.KeyTenant], l.number(sumAttempts), l.number(sumMillis)})
+	}
+	return all, err
 }
 
 // The most that a query takes, and the time between two looks at it.
@@ -70,7 +86,7 @@ const (
 	queryInterval = 500 * time.Millisecond
 )
 
-func (i Insights) query(ctx context.Context, text string, from, until time.Time) ([]answers.Row, error) {
+func (i Insights) query(ctx context.Context, text string, from, until time.Time) ([]line, error) {
 	const doing = "querying the log (logs:StartQuery, logs:GetQueryResults)"
 	ctx, cancel := context.WithTimeout(ctx, queryPatience)
 	defer cancel()
@@ -88,7 +104,7 @@ func (i Insights) query(ctx context.Context, text string, from, until time.Time)
 		}
 		switch got.Status {
 		case types.QueryStatusComplete:
-			return rowsOf(got.Results), nil
+			return linesOf(got.Results), nil
 		case types.QueryStatusRunning, types.QueryStatusScheduled, types.QueryStatusUnknown:
 		default:
 			return nil, exit.With(exit.Failed, "%s: it is %s", doing, got.Status)
@@ -99,58 +115,50 @@ func (i Insights) query(ctx context.Context, text string, from, until time.Time)
 	}
 }
 
-// rowsOf are the results with numbers as numbers, and times as everywhere.
-func rowsOf(results [][]types.ResultField) []answers.Row {
-	rows := make([]answers.Row, len(results))
+// linesOf are the results as lines of the log.
+func linesOf(results [][]types.ResultField) []line {
+	lines := make([]line, len(results))
 	for n, fields := range results {
-		rows[n] = answers.Row{}
+		lines[n] = line{}
 		for _, f := range fields {
-			name, text := aws.ToString(f.Field), aws.ToString(f.Value)
-			rows[n][name] = text
-			if number, err := strconv.ParseFloat(text, 64); err == nil {
-				rows[n][name] = number
-			}
-			if at, err := time.Parse("2006-01-02 15:04:05.000", text); err == nil {
-				rows[n][name] = at.UTC().Format(time.RFC3339Nano)
-			}
+			lines[n][aws.ToString(f.Field)] = aws.ToString(f.Value)
 		}
 	}
-	return rows
+	return lines
 }
 
 // LoggedLines is the log of the local stack, which is a file.
 type LoggedLines struct{ Path string }
 
 // Attempts are a delivery's attempts in that time, as [Insights] has them.
-func (l LoggedLines) Attempts(_ context.Context, id string, from, until time.Time) (rows []answers.Row, err error) {
-	err = l.each(from, until, func(line answers.Row) {
-		if line["delivery_id"] == id {
-			rows = append(rows, line)
+func (l LoggedLines) Attempts(_ context.Context, id string, from, until time.Time) (all []Attempt, err error) {
+	err = l.each(from, until, func(a Attempt) {
+		if a.DeliveryID == id {
+			all = append(all, a)
 		}
 	})
-	return rows, err
+	return all, err
 }
 
 // Shares are the tenants' attempts in that time, as [Insights] has them.
-func (l LoggedLines) Shares(_ context.Context, from, until time.Time) (rows []answers.Row, err error) {
-	known := map[string]answers.Row{}
-	err = l.each(from, until, func(line answers.Row) {
-		id := answers.Text(line, "tenant_id")
-		if known[id] == nil {
-			known[id] = answers.Row{"tenant_id": id}
-			rows = append(rows, known[id])
+func (l LoggedLines) Shares(_ context.Context, from, until time.Time) (all []Share, err error) {
+	of := map[string]int{}
+	err = l.each(from, until, func(a Attempt) {
+		n, known := of[a.TenantID]
+		if !known {
+			n = len(all)
+			of[a.TenantID] = n
+			all = append(all, Share{TenantID: a.TenantID})
 		}
-		known[id]["attempts"] = answers.Number(known[id], "attempts") + 1
-		known[id]["total"] = answers.Number(known[id], "total") + answers.Number(line, "ms")
+		all[n].Attempts++
+		all[n].Millis += a.Millis
 	})
-	slices.SortStableFunc(rows, func(a, b answers.Row) int {
-		return int(answers.Number(b, "attempts") - answers.Number(a, "attempts"))
-	})
-	return rows, err
+	slices.SortStableFunc(all, func(a, b Share) int { return cmp.Compare(b.Attempts, a.Attempts) })
+	return all, err
 }
 
 // each reads the attempts in the file. A line that is being written is left out.
-func (l LoggedLines) each(from, until time.Time, use func(answers.Row)) error {
+func (l LoggedLines) each(from, until time.Time, use func(Attempt)) error {
 	text, err := os.ReadFile(l.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return exit.With(exit.Failed, "no log of the local stack: %v", err)
@@ -158,13 +166,12 @@ func (l LoggedLines) each(from, until time.Time, use func(answers.Row)) error {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		var line answers.Row
-		if !bytes.Contains(lines.Bytes(), []byte(`"message":"attempt"`)) || json.Unmarshal(lines.Bytes(), &line) != nil {
+		read, err := readLine(lines.Bytes())
+		if err != nil || read[keyMessage] != "attempt" || read[telemetry.KeyTenant] == "" {
 			continue
 		}
-		at, err := time.Parse(time.RFC3339, answers.Text(line, "timestamp"))
-		if err == nil && !at.Before(from) && at.Before(until) && line["tenant_id"] != nil {
-			use(line)
+		if a := read.attempt(); !a.At.IsZero() && !a.At.Before(from) && a.At.Before(until) {
+			use(a)
 		}
 	}
 	return nil

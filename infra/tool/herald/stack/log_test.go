@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
 // insights answers after some looks, with one row.
@@ -50,7 +50,7 @@ func TestInsights_Attempts_asksForOneDeliveryAndWaits(t *testing.T) {
 		logs := &insights{looks: 3, ends: types.QueryStatusComplete}
 		i := Insights{Stack{Name: "herald-prod"}, logs}
 		got, err := i.Attempts(t.Context(), "msg_1", now.Add(-time.Hour), now)
-		want := []answers.Row{{"timestamp": "2026-05-02T09:00:00.123Z", "attempt": 1.0, "reason": "http_5xx"}}
+		want := []Attempt{{At: now.Add(123 * time.Millisecond), Number: 1, Reason: delivery.ReasonHTTP5xx}}
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
@@ -98,13 +98,11 @@ func TestLoggedLines_haveAttemptsAndShares(t *testing.T) {
 	}
 	l := LoggedLines{path}
 	attempts, err := l.Attempts(t.Context(), "msg_1", now.Add(-time.Hour), now)
-	if err != nil || len(attempts) != 1 || attempts[0]["outcome"] != "retry" {
+	if err != nil || len(attempts) != 1 || attempts[0].Outcome != delivery.VerdictRetry {
 		t.Errorf("%v, %v", attempts, err)
 	}
 	shares, err := l.Shares(t.Context(), now.Add(-time.Hour), now)
-	want := []answers.Row{
-		{"tenant_id": "globex", "attempts": 2.0, "total": 10.0}, {"tenant_id": "acme", "attempts": 1.0, "total": 5.0},
-	}
+	want := []Share{{TenantID: "globex", Attempts: 2, Millis: 10}, {TenantID: "acme", Attempts: 1, Millis: 5}}
 	if diff := cmp.Diff(want, shares); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

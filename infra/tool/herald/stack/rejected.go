@@ -5,33 +5,46 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
-// DescribeRejected adds columns to a rejected event, as far as its body has them, and says whether publishing it again
-// may succeed.
-func DescribeRejected(r answers.Row) (again bool) {
+// Rejected is a rejected event with what its body and its reason tell.
+type Rejected struct {
+	api.RejectedEvent
+
+	Tenant, Type any    // nil where the body has none; a publisher may have written anything
+	Fault        string // the reason, shortened
+	Valid        string // "no" where it would be rejected again, "yes" where it may not be, "" where that is unknown
+}
+
+// DescribeRejected reads the body and the reason of a rejected event.
+func DescribeRejected(e api.RejectedEvent) Rejected {
+	r := Rejected{RejectedEvent: e}
 	var body struct {
 		TenantID any `json:"tenant_id"`
 		Type     any `json:"type"`
 	}
-	if json.Unmarshal([]byte(answers.Text(r, "body")), &body) == nil { // a body may be no event at all
-		r["tenant"], r["type"] = body.TenantID, body.Type
+	if e.Body != nil && json.Unmarshal([]byte(*e.Body), &body) == nil { // a body may be no event at all
+		r.Tenant, r.Type = body.TenantID, body.Type
 	}
-	reason := answers.Text(r, "reason")
-	fault, invalid := strings.CutPrefix(reason, "invalid event: ")
+	fault, invalid := strings.CutPrefix(e.Reason, "invalid event: ")
 	fault, near, suggests := strings.Cut(fault, "; the nearest are ")
 	if suggests {
 		near, _, _ = strings.Cut(near, ",")
 		fault += ", nearest: " + near
 	}
-	r["reason"] = fault
-	again = reason == "not_processed"
+	r.Fault = fault
 	switch {
-	case again:
-		r["valid"] = "yes"
+	case r.Again():
+		r.Valid = "yes"
 	case invalid:
-		r["valid"] = "no"
+		r.Valid = "no"
 	}
-	return again
+	return r
 }
+
+// NotProcessed is the reason of a rejected event that is a word. All others are sentences.
+const NotProcessed = "not_processed"
+
+// Again reports whether publishing the event again may succeed.
+func (r Rejected) Again() bool { return r.Reason == NotProcessed }

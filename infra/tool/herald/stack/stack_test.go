@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/smithy-go"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // cloud answers DescribeStacks: of all stacks, or of one, or that there is none of a name.
@@ -182,17 +182,18 @@ func TestStack_explain_saysWhatToDo(t *testing.T) {
 
 func TestFault_saysWhetherAnythingWasStarted(t *testing.T) {
 	for _, c := range []struct {
-		function     string
-		request      answers.Row
+		q            Question
 		answer, want string
 	}{
-		{"inspect", nil, `{"errorMessage":"internal error"}`,
+		{Question{Function: api.Inspect}, `{"errorMessage":"internal error"}`,
 			" failed: internal error. Nothing was started. Asking again is safe."},
-		{"replay", answers.Row{"dry_run": true}, `{"errorMessage":"Task timed out after 30.00 seconds"}`,
+		{Question{Function: api.Replay, Request: api.StartJobRequest{DryRun: true}},
+			`{"errorMessage":"Task timed out after 30.00 seconds"}`,
 			" ran out of time: select less, or ask again later. Nothing was started. Asking again is safe."},
-		{"replay", nil, `<html>`, " failed: it gave no reason. Asking again is safe."},
+		{Question{Function: api.Replay, Request: api.StartJobRequest{}}, `<html>`,
+			" failed: it gave no reason. Asking again is safe."},
 	} {
-		if got := fault(c.function, c.request, []byte(c.answer)); got != c.want {
+		if got := fault(c.q, []byte(c.answer)); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

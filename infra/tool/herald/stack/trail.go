@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	"github.com/herald-webhooks/herald/internal/edges/audit"
 )
 
 // Trail is a stack's audit log.
@@ -24,15 +25,22 @@ const (
 	actsPages = 5
 )
 
-// isAct repeats actsPattern, which the emulator ignores.
-func isAct(line answers.Row) bool {
-	single := line["delivery_id"] != nil || line["message_id"] != nil
-	return line["operator_claimed"] != nil && (line["job_id"] == nil || !single)
+// Act is an audit line of an operator, with its time.
+type Act struct {
+	audit.Line
+
+	At time.Time
 }
 
-// Acts are the audit lines of operators since then, the oldest first, with the time as at. Of jobs, they have the
-// start and no single ids. more says that later lines are missing.
-func (t Trail) Acts(ctx context.Context, since time.Time) (lines []answers.Row, more bool, err error) {
+// isAct repeats actsPattern, which the emulator ignores.
+func (a Act) isAct() bool {
+	single := a.DeliveryID != "" || a.MessageID != ""
+	return a.OperatorClaimed != "" && (a.JobID == "" || !single)
+}
+
+// Acts are the audit lines of operators since then, the oldest first. Of jobs, they have the start and no single ids.
+// more says that later lines are missing.
+func (t Trail) Acts(ctx context.Context, since time.Time) (acts []Act, more bool, err error) {
 	group := t.Outputs["AuditLogGroupName"]
 	pages := cloudwatchlogs.NewFilterLogEventsPaginator(t.Client, &cloudwatchlogs.FilterLogEventsInput{
 		LogGroupName: &group, FilterPattern: aws.String(actsPattern), StartTime: aws.Int64(since.UnixMilli()),
@@ -43,20 +51,19 @@ func (t Trail) Acts(ctx context.Context, since time.Time) (lines []answers.Row, 
 			return nil, false, t.Explain("reading the audit log (logs:FilterLogEvents)", err)
 		}
 		for _, event := range page.Events {
-			line := lineOf(aws.ToString(event.Message))
-			if isAct(line) {
-				line["at"] = time.UnixMilli(aws.ToInt64(event.Timestamp)).UTC().Format(time.RFC3339)
-				lines = append(lines, line)
+			act := Act{lineOf(aws.ToString(event.Message)), time.UnixMilli(aws.ToInt64(event.Timestamp)).UTC()}
+			if act.isAct() {
+				acts = append(acts, act)
 			}
 		}
 	}
-	return lines, pages.HasMorePages(), nil
+	return acts, pages.HasMorePages(), nil
 }
 
-// lineOf is a line of the audit log. A line that is no JSON, which any writer of the log could add, hides no other.
-func lineOf(message string) (line answers.Row) {
+// lineOf is a line of the audit log. A line that cannot be read, which any writer of the log could add, hides no other.
+func lineOf(message string) (line audit.Line) {
 	if err := json.Unmarshal([]byte(message), &line); err != nil {
-		return answers.Row{"operator_claimed": "–", "action": "a line that cannot be read"}
+		return audit.Line{OperatorClaimed: answers.Nothing, Action: "a line that cannot be read"}
 	}
 	return line
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/internal/edges/audit"
 )
 
@@ -56,10 +55,9 @@ func TestTrail_Acts_areThoseOfOperatorsWithoutTheIdsOfJobs(t *testing.T) {
 	if err != nil || more {
 		t.Fatal(more, err)
 	}
-	at := now.Format(time.RFC3339)
-	want := []answers.Row{
-		{"function": "", "operator_claimed": "ann", "action": "pause", "endpoint_id": "webhook_1", "at": at},
-		{"function": "", "operator_claimed": "ann", "action": "start_job", "job_id": "job_1", "at": at},
+	want := []Act{
+		{audit.Line{OperatorClaimed: "ann", Action: "pause", EndpointID: "webhook_1"}, now},
+		{audit.Line{OperatorClaimed: "ann", Action: "start_job", JobID: "job_1"}, now},
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Errorf("acts (-want +got):\n%s", diff)
@@ -85,7 +83,7 @@ func TestTrail_Acts_showsTheOthersOfALineThatCannotBeRead(t *testing.T) {
 	for _, bad := range []string{"not JSON", `{"operator_claimed":"a","operator_claimed":"b"}`, `[]`, "{\"a\":\"\xff\"}"} {
 		const good = `{"operator_claimed":"ann","action":"pause"}`
 		lines, _, err := Trail{Client: &auditLog{lines: []string{good, bad, good}}}.Acts(t.Context(), now)
-		if err != nil || len(lines) != 3 || lines[2]["action"] != "pause" {
+		if err != nil || len(lines) != 3 || lines[2].Action != "pause" {
 			t.Errorf("%q: %v, %v", bad, lines, err)
 		}
 	}

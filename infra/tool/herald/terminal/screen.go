@@ -17,35 +17,39 @@ type Screen struct {
 	NoInput bool // no question is asked
 }
 
-// One prints one object.
-func (s Screen) One(object answers.Row) {
+// One prints one object, such as an answer as it came. As words, it has a field on each line, in alphabetical order.
+func (s Screen) One(object any) {
 	if s.JSON {
 		s.PrintJSON(object)
-	} else {
-		s.Show(object)
+		return
 	}
+	fields, err := answers.Lines(object)
+	if err != nil {
+		s.wrote(err)
+		return
+	}
+	s.Show(fields)
 }
 
 // Rows prints the columns of rows, or as JSON the value that they are of.
-func (s Screen) Rows(value any, rows []answers.Row, columns ...string) {
+func Rows[R any](s Screen, value any, rows []R, columns []Column[R]) {
 	if s.JSON {
 		s.PrintJSON(value)
 	} else {
-		s.Table(rows, columns...)
+		Table(s.Terminal, rows, columns)
 	}
 }
 
 // List prints the columns of a list's rows, or that there are none.
-func (s Screen) List(list answers.Row, columns ...string) {
-	if note := answers.Text(list, "note"); note != "" {
-		s.Say("note: %s", answers.Safe(note))
+func List[R any](s Screen, list answers.List[R], columns []Column[R]) {
+	if list.Note != "" {
+		s.Say("note: %s", answers.Safe(list.Note))
 	}
-	rows := answers.Rows(list)
-	if len(rows) == 0 && !s.JSON {
+	if len(list.Data) == 0 && !s.JSON {
 		s.Say("none")
 		return
 	}
-	s.Rows(list, rows, columns...)
+	Rows(s, list.JSON, list.Data, columns)
 }
 
 // CanAsk reports whether a question may be asked, and would be answered by a person.

@@ -1,68 +1,93 @@
 package usage
 
 import (
-	"maps"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/urfave/cli/v3"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/apikey"
 )
 
-// The field of a request that a flag sets, and the one that a command's argument sets, by its name in the synopsis.
-var (
-	fieldOfFlag = map[string]string{
-		"tenant": "tenant_id", "endpoint": "endpoint_id", "event": "event_id", "reason": "reason", "status": "status",
-		"state": "state", "host": "host", "description": "description", "outcome": "outcome", "cursor": "cursor",
-	}
-	fieldOfArgument = map[string]string{
-		"ENDPOINT": "endpoint_id", "TENANT": "tenant_id", "WH-ID": "delivery_id", "MESSAGE-ID": "message_id",
-		"JOB-ID": "job_id", "KEY-ID": "key_id",
-		"FILE": "file", // of herald import alone; no request has it
-	}
-)
+// Fields are what the flags of a line select or describe, and what its argument names. What a line does not say is
+// zero. Each command makes its request of them.
+type Fields struct {
+	TenantID, EndpointID, EventID, DeliveryID, MessageID, JobID, KeyID string
 
-// Fields returns the fields of a request: from the flags that select or describe, and from the argument if the command
-// has one. object reads the JSON object of a file.
-func Fields(
+	File string // of the argument; no request has it
+
+	Reason, Status, State, Host, Description, Outcome, Cursor string
+
+	Since, Until, Before time.Time
+	Rate                 int // deliveries a second
+	ShowPath             bool
+	Scopes               []apikey.Scope
+	Event                jsontext.Value
+}
+
+// flags are the fields that a flag sets as it is.
+func (f *Fields) flags() map[string]*string {
+	return map[string]*string{
+		"tenant": &f.TenantID, "endpoint": &f.EndpointID, "event": &f.EventID, "reason": &f.Reason, "status": &f.Status,
+		"state": &f.State, "host": &f.Host, "description": &f.Description, "outcome": &f.Outcome, "cursor": &f.Cursor,
+	}
+}
+
+// argument is the field that a command's argument sets, by its name in the synopsis; nil where no field does.
+func (f *Fields) argument(name string) *string {
+	return map[string]*string{
+		"ENDPOINT": &f.EndpointID, "TENANT": &f.TenantID, "WH-ID": &f.DeliveryID, "MESSAGE-ID": &f.MessageID,
+		"JOB-ID": &f.JobID, "KEY-ID": &f.KeyID, "FILE": &f.File,
+	}[name]
+}
+
+// Selector selects dead letters or rejected events by the flags of a line.
+func (f Fields) Selector() api.Selector {
+	return api.Selector{
+		TenantID: f.TenantID, EndpointID: f.EndpointID, Reason: f.Reason, Status: f.Status, Since: f.Since, Until: f.Until,
+	}
+}
+
+// Target names an endpoint or a tenant, and has the reason of an act on it.
+func (f Fields) Target() api.Target {
+	return api.Target{EndpointID: f.EndpointID, TenantID: f.TenantID, Reason: f.Reason}
+}
+
+// Read reads the fields of a line: from the flags that select or describe, and from the argument if the command has
+// one. object reads the JSON object of a file.
+func Read(
 	c *cli.Command, now time.Time, object func(path string) (jsontext.Value, error),
-) (answers.Row, error) {
-	f, err := times(c, now)
+) (f Fields, err error) {
+	at, err := spanOf(c, now)
 	if err != nil {
-		return nil, err
+		return Fields{}, err
 	}
-	for flag, field := range fieldOfFlag {
-		if v := c.String(flag); v != "" {
-			f[field] = v
-		}
+	f.Since, f.Until = at.since, at.until
+	f.Before = at.before
+	for flag, field := range f.flags() {
+		*field = c.String(flag)
 	}
-	if field := fieldOfArgument[c.ArgsUsage]; field != "" {
-		f[field], err = Argument(c)
+	if field := f.argument(c.ArgsUsage); field != nil {
+		*field, err = Argument(c)
 		if err != nil {
-			return nil, err
+			return Fields{}, err
 		}
 	}
-	if name := answers.Text(f, "endpoint_id"); name != "" {
-		named, err := Place(c, name)
+	if f.EndpointID != "" {
+		f.TenantID, f.EndpointID, err = Place(c, f.EndpointID)
 		if err != nil {
-			return nil, err
+			return Fields{}, err
 		}
-		maps.Copy(f, named)
 	}
-	if rate := c.Int("rate"); rate != 0 {
-		f["rate_limit"] = rate
-	}
-	if c.Bool("path") {
-		f["show_path"] = true
-	}
-	if scopes := c.StringSlice("scope"); len(scopes) > 0 {
-		f["scopes"] = scopes
+	f.Rate, f.ShowPath = c.Int("rate"), c.Bool("path")
+	for _, scope := range c.StringSlice("scope") {
+		f.Scopes = append(f.Scopes, apikey.Scope(scope))
 	}
 	if path := c.String("event-file"); path != "" {
-		f["event"], err = object(path)
+		f.Event, err = object(path)
 	}
 	return f, err
 }
@@ -78,17 +103,13 @@ func Argument(c *cli.Command) (string, error) {
 
 // Place names an endpoint as an operator does: by its id, or by its tenant and its host or description. Without a
 // name the tenant alone would be meant.
-func Place(c *cli.Command, name string) (answers.Row, error) {
-	tenant, given := c.String("tenant"), name
+func Place(c *cli.Command, given string) (tenant, name string, err error) {
+	tenant, name = c.String("tenant"), given
 	if before, after, both := strings.Cut(name, "/"); both && (tenant == "" || tenant == before) {
 		tenant, name = before, after
 	}
 	if name == "" {
-		return nil, exit.With(exit.Usage, "%q names no endpoint; see %s --help", given, c.FullName())
+		return "", "", exit.With(exit.Usage, "%q names no endpoint; see %s --help", given, c.FullName())
 	}
-	f := answers.Row{"endpoint_id": name}
-	if tenant != "" {
-		f["tenant_id"] = tenant
-	}
-	return f, nil
+	return tenant, name, nil
 }

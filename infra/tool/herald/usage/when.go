@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 )
 
@@ -92,27 +91,31 @@ func parseAgo(text string) (sum time.Duration, ok bool) {
 	return sum, sum > 0 && sum <= longestAgo
 }
 
-// times are the fields of a request that --since, --until and --before set; --since 22:00 --until 06:00 is last night.
-func times(c *cli.Command, now time.Time) (answers.Row, error) {
-	f, at := answers.Row{}, map[string]time.Time{}
-	for flag, field := range map[string]string{"since": "since", "until": "until", "before": "discarded_before"} {
+// span has the times that --since, --until and --before set; --since 22:00 --until 06:00 is last night.
+type span struct{ since, until, before time.Time }
+
+// spanOf reads the times of a line, to the second.
+func spanOf(c *cli.Command, now time.Time) (s span, err error) {
+	for flag, at := range map[string]*time.Time{"since": &s.since, "until": &s.until, "before": &s.before} {
 		text := c.String(flag)
 		if text == "" {
 			continue
 		}
 		parsed, err := ParseTime(flag, text, now)
 		if err != nil {
-			return nil, err
+			return span{}, err
 		}
-		at[flag] = parsed
-		f[field] = parsed.UTC().Format(time.RFC3339)
+		*at = parsed.UTC().Truncate(time.Second)
 	}
-	if at["since"].After(now) {
-		return nil, exit.With(exit.Usage, "--since %s is in the future: %s", c.String("since"), f["since"])
+	if s.since.After(now) {
+		return span{}, exit.With(exit.Usage, "--since %s is in the future: %s", c.String("since"), stamp(s.since))
 	}
-	if f["since"] != nil && f["until"] != nil && !at["until"].After(at["since"]) {
-		return nil, exit.With(exit.Usage, "--until %s is not after --since %s: %s and %s",
-			c.String("until"), c.String("since"), f["until"], f["since"])
+	if !s.since.IsZero() && !s.until.IsZero() && !s.until.After(s.since) {
+		return span{}, exit.With(exit.Usage, "--until %s is not after --since %s: %s and %s",
+			c.String("until"), c.String("since"), stamp(s.until), stamp(s.since))
 	}
-	return f, nil
+	return s, nil
 }
+
+// stamp is a time as a request has it.
+func stamp(at time.Time) string { return at.Format(time.RFC3339) }

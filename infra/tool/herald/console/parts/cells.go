@@ -117,14 +117,14 @@ func answerColumn(title, reason string) Column {
 func answered(r any, reason string) string {
 	told := Text(r, reason)
 	if n := answers.Number(r, "last_status"); n > 0 {
-		return strings.TrimSuffix(answers.Plain(n)+" "+told, " –")
+		return strings.TrimSuffix(answers.Shown(n)+" "+told, " –")
 	}
 	return told
 }
 
 // Grouped is a count with its thousands apart.
 func Grouped(n float64) string {
-	written := answers.Plain(n)
+	written := answers.Shown(n)
 	for at := len(written) - 3; at > 0; at -= 3 {
 		written = written[:at] + "," + written[at:]
 	}

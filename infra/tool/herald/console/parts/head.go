@@ -5,6 +5,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // Head leads a page about one thing: its identity, its state with the reasons, and the acts that make sense now.
@@ -82,13 +83,14 @@ var states = map[string]string{
 
 // EndpointHead leads the page of an endpoint.
 func (s Site) EndpointHead(e answers.Row, dead bool) *Head {
-	in := next.SituationOf(e, dead)
+	in := next.SituationOf(answers.Typed[api.Endpoint](e), dead)
 	h := &Head{
 		Kind: "Endpoint", Name: NameOf(e), ID: answers.Text(e, "endpoint_id"), Tenant: answers.Text(e, "tenant_id"),
-		Where: answers.Text(e, "url"), State: in.State, Class: colour(in.State), Since: s.At(answers.At(e, "health.since")),
+		Where: answers.Text(e, "url"), State: string(in.State), Class: colour(string(in.State)),
+		Since:   s.At(answers.At(e, "health.since")),
 		Buttons: s.buttons(next.Of(in), e),
 	}
-	if means := states[in.State]; means != "" {
+	if means := states[string(in.State)]; means != "" {
 		h.Advice = append(h.Advice, means)
 	}
 	h.Why = s.why(e)

@@ -7,6 +7,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // whose names the endpoint of a delivery, which may be known by its id alone.
@@ -66,7 +67,7 @@ func (s Site) DeliveryHead(d, e answers.Row) *Head {
 func (s Site) replayOne(id string, e answers.Row) Button {
 	b := Button{Label: "Replay", Action: s.Base + "/replay", Function: "replay", Fields: []Field{{"delivery_id", id}}}
 	if e != nil {
-		b.Warning = next.SituationOf(e, true).ReplayWarning(next.Replay)
+		b.Warning = next.SituationOf(answers.Typed[api.Endpoint](e), true).ReplayWarning(next.Replay)
 	}
 	return b
 }
@@ -101,7 +102,8 @@ func (s Site) JobHead(j answers.Row) *Head {
 	h := &Head{
 		Kind: "Job", Name: cmp.Or(did[Text(j, "act")], Text(j, "act")) + about + SelectionOf(j),
 		ID: answers.Text(j, "job_id"), State: Text(j, "state"), Class: colour(Text(j, "state")),
-		Since: s.At(j["updated_at"]), Why: []string{"started by " + Text(j, "operator")}, Advice: stack.Advice(j),
+		Since: s.At(j["updated_at"]), Why: []string{"started by " + Text(j, "operator")},
+		Advice: stack.Advice(answers.Typed[api.Job](j)),
 	}
 	if id := answers.At(j, "selector.endpoint_id"); id != nil && id != "" {
 		path := Link("/endpoint", "endpoint_id", id, "tenant_id", answers.At(j, "selector.tenant_id"))

@@ -17,9 +17,9 @@ type Site struct {
 
 // At is a time by its distance, with the time itself as its title.
 func (s Site) At(v any) Cell {
-	at, err := time.Parse(time.RFC3339, answers.Plain(v))
+	at, err := time.Parse(time.RFC3339, answers.Shown(v))
 	if err != nil {
-		return Cell{Text: answers.Plain(v)}
+		return Cell{Text: answers.Shown(v)}
 	}
 	full := at.UTC().Format("2006-01-02 15:04:05 UTC")
 	return Cell{Text: near(at, s.Now()), Title: full, Time: at.UTC().Format(time.RFC3339)}

@@ -11,14 +11,14 @@ import (
 )
 
 // Text is the value at a path of an answer, as people read it.
-func Text(v any, path string) string { return answers.Plain(answers.At(v, path)) }
+func Text(v any, path string) string { return answers.Shown(answers.At(v, path)) }
 
 // Link is a path with a query of names and values; empty values are left out.
 func Link(path string, pairs ...any) string {
 	q := url.Values{}
 	for n := 0; n+1 < len(pairs); n += 2 {
 		if v := pairs[n+1]; v != nil && v != "" && v != "–" {
-			q.Set(fmt.Sprint(pairs[n]), answers.Plain(v))
+			q.Set(fmt.Sprint(pairs[n]), answers.Shown(v))
 		}
 	}
 	return path + "?" + q.Encode()

@@ -3,10 +3,13 @@ package parts
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
 // entry is a moment of a timeline.
@@ -26,7 +29,7 @@ type Timeline struct {
 
 // add adds a moment that has a time.
 func (t *Timeline) add(at any, class, text, detail string) {
-	when, err := time.Parse(time.RFC3339, answers.Plain(at))
+	when, err := time.Parse(time.RFC3339, answers.Shown(at))
 	if err != nil {
 		return
 	}
@@ -86,20 +89,28 @@ func (s Site) DeliveryTimeline(d, e answers.Row) *Timeline {
 	return t.sorted()
 }
 
-// AddAttempts adds a delivery's attempts, as lines of the log have them.
-func (t *Timeline) AddAttempts(lines []answers.Row) {
-	for _, l := range lines {
-		outcome := answers.Text(l, "outcome")
-		class := map[string]string{"acknowledged": "good", "retry": "warn", "dead": "bad"}[outcome]
-		said := strings.TrimPrefix(Text(l, "status")+" "+Text(l, "reason"), "0 ") + ", " +
-			Grouped(answers.Number(l, "ms")) + " ms"
-		if wait := answers.Number(l, "next_attempt_s"); wait > 0 {
-			said += "; the next in " + Coarse(time.Duration(wait*float64(time.Second)).Round(time.Second))
+// AddAttempts adds a delivery's attempts.
+func (t *Timeline) AddAttempts(attempts []stack.Attempt) {
+	for _, a := range attempts {
+		var said []string
+		if a.Status != 0 {
+			said = append(said, strconv.Itoa(a.Status))
 		}
-		said = strings.NewReplacer("– ", "", " –", "").Replace(said)
-		t.add(l["timestamp"], class, "Attempt "+Text(l, "attempt"), said)
+		if a.Reason != "" {
+			said = append(said, string(a.Reason))
+		}
+		told := strings.Join(said, " ") + ", " + Grouped(a.Millis) + " ms"
+		if a.Next > 0 {
+			told += "; the next in " + Coarse(a.Next.Round(time.Second))
+		}
+		t.add(a.At, outcomes[a.Outcome], "Attempt "+strconv.Itoa(a.Number), told)
 	}
 	t.sorted()
+}
+
+// outcomes are the colours of attempts.
+var outcomes = map[delivery.Verdict]string{
+	delivery.VerdictAcknowledged: "good", delivery.VerdictRetry: "warn", delivery.VerdictDead: "bad",
 }
 
 // waits names the end of a delivery's wait.
