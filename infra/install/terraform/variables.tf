@@ -222,8 +222,8 @@ variable "heartbeat_tenant" {
   }
 
   validation {
-    condition     = can(regex("^(?:[A-Za-z0-9_-]*)$", var.heartbeat_tenant))
-    error_message = "HeartbeatTenant must match [A-Za-z0-9_-]*."
+    condition     = can(regex("^(?:[A-Za-z0-9_.:@|+=~-]*)$", var.heartbeat_tenant))
+    error_message = "HeartbeatTenant must match [A-Za-z0-9_.:@|+=~-]*."
   }
 }
 

@@ -281,7 +281,8 @@ func TestEndpoints_namesTenants(t *testing.T) {
 		{".org", object(`"tenant_id":"acme","org":"umbrella"`), "umbrella"},
 		{".metadata.org.id", object(`"metadata":{"org":{"id":"umbrella"}}`), "umbrella"},
 		{"", object(`"uid":"acme"`), ""},
-		{"", object(`"tenant_id":"acme.eu"`), ""},
+		{"", object(`"tenant_id":"acme.eu"`), "acme.eu"},
+		{"", object(`"tenant_id":"acme/eu"`), ""},
 		{".metadata.org", object(`"metadata":"acme"`), ""},
 		{".", object(`"metadata":"acme"`), ""},
 	} {

@@ -84,7 +84,7 @@ func (s *settler) tenant(r *record) (id string) {
 	case id == "":
 		r.refuse(path, "names no tenant: see --tenant")
 	case !event.ValidTenantID(id):
-		r.refuse(path, "is no id of a tenant, which has 1 to 128 of A-Z a-z 0-9 _ -: see --tenant")
+		r.refuse(path, "is no id of a tenant, which "+strings.Replace(event.TenantIDRule, "must be", "has", 1)+": see --tenant")
 		id = ""
 	}
 	return id

@@ -156,7 +156,7 @@ func (f *Function) run(ctx context.Context, call *Call, payload []byte) (name st
 		return "", nil, Invalid("operator", "who is asking: 1 to 256 printable characters")
 	}
 	if head.TenantID != "" && !event.ValidTenantID(head.TenantID) {
-		return "", nil, Invalid("tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -")
+		return "", nil, Invalid("tenant_id", event.TenantIDRule)
 	}
 	call.Operator, call.action = head.Operator, head.Action
 	action, ok := f.Actions[head.Action]

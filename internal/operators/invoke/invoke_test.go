@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/rules/cursor"
+	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
 type greetRequest struct {
@@ -107,7 +108,7 @@ func TestFunction_Invoke_answersEveryRequest(t *testing.T) {
 		},
 		"a tenant that no key can have": {
 			`{"action":"greet","operator":"ann","tenant_id":"marks#acme"}`,
-			refused("invalid_field", "tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -"),
+			refused("invalid_field", "tenant_id", event.TenantIDRule),
 		},
 		"a limit of 1.5": {
 			`{"action":"greet","operator":"ann","limit":1.5}`, refused("invalid_field", "limit", "wrong type"),

@@ -22,7 +22,7 @@ import (
 // Event is one accepted event message (infra/docs/design.md, "Event message").
 type Event struct {
 	ID         string         // 1–128 printable ASCII; the SQS message id where the publisher gave none
-	TenantID   string         // 1–128 of [A-Za-z0-9_-]
+	TenantID   string         // of the form of ValidTenantID
 	Type       string         // one of Types
 	OccurredAt time.Time      // UTC, zero where not given
 	Data       jsontext.Value // a JSON object, byte for byte as published
@@ -48,11 +48,16 @@ const maxBody = 256 << 10
 
 var (
 	idForm     = regexp.MustCompile(`^[ -~]{1,128}$`)
-	tenantForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+	tenantForm = regexp.MustCompile(`^[A-Za-z0-9_.:@|+=~-]{1,128}$`)
 )
 
-// ValidTenantID reports whether id has the form of a tenant's id: 1 to 128 of A-Z a-z 0-9 _ -.
-func ValidTenantID(id string) bool { return tenantForm.MatchString(id) }
+// TenantIDRule says what ValidTenantID takes, as the rest of a sentence about a field.
+const TenantIDRule = "must be 1 to 128 of A-Z a-z 0-9 _ - . : @ | + = ~, and neither . nor .."
+
+// ValidTenantID reports whether id has the form of a tenant's id: names such as acme.com, org:123 and auth0|42. It has
+// no character that ends a key, a path or an argument (no slash, space, quote, #, comma or control), so that an id can
+// be a part of each. The alphabet may grow and never shrinks, since stored items have these ids.
+func ValidTenantID(id string) bool { return tenantForm.MatchString(id) && id != "." && id != ".." }
 
 // message are the fields of an event message as they stand in its body; nil is missing.
 type message struct {
@@ -115,7 +120,7 @@ func (e *Event) fill(m message) (field, reason string) {
 	var ok bool
 	e.TenantID, ok = text(m.TenantID)
 	if !ok || !ValidTenantID(e.TenantID) {
-		return "tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -"
+		return "tenant_id", TenantIDRule
 	}
 	e.Type, ok = text(m.Type)
 	if !ok || !Known(e.Type) {

@@ -181,7 +181,7 @@ func (h *Handler) readImport(text jsontext.Value) (
 func readTenant(v jsontext.Value, r *reader) string {
 	id, ok := r.text(v, "/tenant_id")
 	if ok && !event.ValidTenantID(id) {
-		r.refuse("/tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -")
+		r.refuse("/tenant_id", event.TenantIDRule)
 	}
 	return id
 }

@@ -44,7 +44,7 @@ func svixAccount() string {
 		35: `"disabled":true`, 36: `"eventTypes":["user.created","invoice.paid"]`,
 		37: `"eventTypes":["user.signup","user.created"]`,
 		38: `"filterTypes":null`, 39: `"channels":["project_1","project_2"],"metadata":{"plan":"gold"},"throttleRate":5`,
-		40: `"description":"crm \u202e of acme"`, 41: `"shiny":{"new":true}`, 59: `"tenant_id":"initech.eu"`,
+		40: `"description":"crm \u202e of acme"`, 41: `"shiny":{"new":true}`, 59: `"tenant_id":"initech eu"`,
 	}
 	var b strings.Builder
 	for n := range 60 {
