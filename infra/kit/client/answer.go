@@ -1,48 +1,12 @@
 package client
 
-import (
-	"errors"
-	"fmt"
-
-	"github.com/go-json-experiment/json"
-
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
-)
+import "github.com/herald-webhooks/herald/internal/operators/api"
 
 // ErrNotFound is a refusal of an id that nothing has.
-var ErrNotFound = errors.New("not found")
+var ErrNotFound = api.ErrNotFound
 
 // Refusal is an operator function's own "no".
-type Refusal invoke.Refusal
-
-// Is tells [ErrNotFound].
-func (r *Refusal) Is(target error) bool {
-	return target == ErrNotFound && r.Code == invoke.CodeNotFound
-}
-
-func (r *Refusal) Error() string {
-	if r.Field == "" {
-		return r.Message
-	}
-	return r.Field + ": " + r.Message
-}
+type Refusal = api.Refusal
 
 // Decode reads the answer of an operator function into out, unless that is nil. A refusal is an error.
-func Decode(function string, answer []byte, out any) error {
-	var refused struct {
-		Error *Refusal `json:"error"`
-	}
-	if err := json.Unmarshal(answer, &refused); err != nil {
-		return fmt.Errorf("%s answered no JSON: %w", function, err)
-	}
-	if refused.Error != nil {
-		return refused.Error
-	}
-	if out == nil {
-		return nil
-	}
-	if err := json.Unmarshal(answer, out); err != nil {
-		return fmt.Errorf("reading the answer of %s: %w", function, err)
-	}
-	return nil
-}
+func Decode(function string, answer []byte, out any) error { return api.Decode(function, answer, out) }

@@ -26,7 +26,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/kit/statefile"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // Client talks to one stack as one tenant. Its State holds that tenant's id and key.
@@ -159,7 +159,7 @@ func (c *Client) CreateEndpoint(ctx context.Context, url string, events ...strin
 	if !errors.As(err, &refused) || refused.Code != "duplicate_url" {
 		return made, err
 	}
-	var list invoke.List[Endpoint]
+	var list api.List[Endpoint]
 	if err := c.Call(ctx, http.MethodGet, "/v1/webhooks?limit=100", nil, &list); err != nil {
 		return made, err
 	}

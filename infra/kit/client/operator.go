@@ -7,9 +7,6 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/operators/api"
-	"github.com/herald-webhooks/herald/internal/operators/apikeys"
-	"github.com/herald-webhooks/herald/internal/operators/inspect"
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
 )
 
 // about names the things that an operator's request is about.
@@ -24,16 +21,16 @@ func (c *Client) Operate(ctx context.Context, function, action string, fields ma
 
 // IssueKey issues an API key with both scopes to a tenant.
 func (c *Client) IssueKey(ctx context.Context, tenantID string) (string, error) {
-	var key apikeys.IssuedKey
+	var key api.IssuedKey
 	err := c.Operate(ctx, "apikeys", "issue", about{"tenant_id": tenantID, "description": "demonstration"}, &key)
 	return key.APIKey, err
 }
 
 // Delivery is a delivery's state as inspect shows it.
-type Delivery = inspect.Delivery
+type Delivery = api.Delivery
 
 // DeadLetter is the answer of inspect about a dead letter. In lists, all that is sealed is left out.
-type DeadLetter = inspect.OpenedDeadLetter
+type DeadLetter = api.OpenedDeadLetter
 
 // Delivery returns the state of one delivery.
 func (c *Client) Delivery(ctx context.Context, id string) (d Delivery, err error) {
@@ -43,7 +40,7 @@ func (c *Client) Delivery(ctx context.Context, id string) (d Delivery, err error
 
 // DeadLetters lists an endpoint's dead letters, bodies left sealed.
 func (c *Client) DeadLetters(ctx context.Context, endpointID string) ([]DeadLetter, error) {
-	var list invoke.List[DeadLetter]
+	var list api.List[DeadLetter]
 	err := c.Operate(ctx, "inspect", "dead_letters", about{"endpoint_id": endpointID}, &list)
 	return list.Data, err
 }
@@ -83,15 +80,15 @@ func (c *Client) Replay(ctx context.Context, deliveryIDs ...string) error {
 }
 
 // Health returns the circuit of a tenant's endpoint and its waiting deliveries.
-func (c *Client) Health(ctx context.Context, tenantID, endpointID string) (inspect.Health, inspect.Waiting, error) {
-	var shown inspect.Endpoint
+func (c *Client) Health(ctx context.Context, tenantID, endpointID string) (api.Health, api.Waiting, error) {
+	var shown api.Endpoint
 	err := c.Operate(ctx, "inspect", "endpoint", about{"tenant_id": tenantID, "endpoint_id": endpointID}, &shown)
 	return shown.Health, shown.Waiting, err
 }
 
 // InState lists the ids of the endpoints in a state of trouble.
 func (c *Client) InState(ctx context.Context, state string) ([]string, error) {
-	var list invoke.List[inspect.ListedEndpoint]
+	var list api.List[api.ListedEndpoint]
 	err := c.Operate(ctx, "inspect", "endpoints", about{"state": state}, &list)
 	ids := make([]string, 0, len(list.Data))
 	for _, e := range list.Data {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
-	"github.com/herald-webhooks/herald/internal/operators/inspect"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // settle is for batches that were under way when the circuit opened.
@@ -58,7 +58,7 @@ func (d *demo) circuit(ctx context.Context) error {
 func (d *demo) opens(ctx context.Context, s scene, down time.Time) error {
 	before := len(s.inbox.Requests())
 	s.inbox.Fail(slices.Repeat([]int{503}, 10_000)...)
-	health, err := d.standing(ctx, s, "open circuit", func(h inspect.Health, _ inspect.Waiting) bool {
+	health, err := d.standing(ctx, s, "open circuit", func(h api.Health, _ api.Waiting) bool {
 		return h.State == "open"
 	})
 	if err != nil {
@@ -79,11 +79,11 @@ func (d *demo) opens(ctx context.Context, s scene, down time.Time) error {
 
 // standing asks inspect for the endpoint until it is as wanted.
 func (d *demo) standing(
-	ctx context.Context, s scene, what string, wanted func(inspect.Health, inspect.Waiting) bool,
-) (inspect.Health, error) {
-	var health inspect.Health
+	ctx context.Context, s scene, what string, wanted func(api.Health, api.Waiting) bool,
+) (api.Health, error) {
+	var health api.Health
 	err := s.eventually(ctx, what, func(ctx context.Context) (bool, error) {
-		var waiting inspect.Waiting
+		var waiting api.Waiting
 		var err error
 		health, waiting, err = d.client.Health(ctx, s.tenant.TenantID, s.endpoint.ID)
 		return wanted(health, waiting), err
@@ -154,7 +154,7 @@ func (d *demo) allArrive(ctx context.Context, s scene, published []string, probe
 	d.check(len(arrived) == len(published),
 		"all %d events arrived, verified and byte for byte, the last %s after the first 2xx",
 		len(published), seconds(last.Sub(probed)))
-	health, err := d.standing(ctx, s, "empty Backlog", func(_ inspect.Health, w inspect.Waiting) bool {
+	health, err := d.standing(ctx, s, "empty Backlog", func(_ api.Health, w api.Waiting) bool {
 		return w.Count == 0
 	})
 	d.check(err == nil, "inspect endpoint: %s, nothing waits for it", health.State)

@@ -13,7 +13,6 @@ import (
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
 	"github.com/herald-webhooks/herald/internal/operators/api"
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
@@ -34,7 +33,7 @@ func (i *incident) register(ctx context.Context) error {
 			return err
 		}
 		tenants[id] = i.client.As(id, key)
-		var list invoke.List[client.Endpoint]
+		var list api.List[client.Endpoint]
 		if err := tenants[id].Call(ctx, http.MethodGet, "/v1/webhooks", nil, &list); err != nil {
 			return err
 		}

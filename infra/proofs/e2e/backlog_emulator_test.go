@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/kit/client"
-	"github.com/herald-webhooks/herald/internal/operators/inspect"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // This test waits longest: go test begins with the first file.
@@ -55,8 +55,8 @@ func TestASlowTenantDelaysNobodyElse(t *testing.T) {
 	}
 	eventually(t, "a slow tenant", func(ctx context.Context) (bool, error) {
 		publish(t, slow, "user.created")
-		summary, err := ask[inspect.Summary](ctx, "inspect", "summary", nil)
-		is := func(s inspect.SlowTenant) bool { return s.TenantID == slow.TenantID }
+		summary, err := ask[api.Summary](ctx, "inspect", "summary", nil)
+		is := func(s api.SlowTenant) bool { return s.TenantID == slow.TenantID }
 		return slices.ContainsFunc(summary.Endpoints.Slow, is), err
 	})
 	hangs.Store(true)
@@ -65,7 +65,7 @@ func TestASlowTenantDelaysNobodyElse(t *testing.T) {
 		for range n { // more with each look: on a busy machine the first may have left the queue before it is looked at
 			publish(t, slow, "user.created")
 		}
-		summary, err := ask[inspect.Summary](ctx, "inspect", "summary", nil)
+		summary, err := ask[api.Summary](ctx, "inspect", "summary", nil)
 		waiting := summary.Queues["SlowQueue"]
 		return waiting.Visible+waiting.InFlight >= n, err
 	})

@@ -21,7 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/infra/kit/client"
-	"github.com/herald-webhooks/herald/internal/operators/apikeys"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // said is the output of each generated client about the life of an endpoint, its faults included, and about an answer
@@ -58,7 +58,7 @@ func TestAClientOfEachGeneratorTakesAnEndpointThroughItsLife(t *testing.T) {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
 			c := tenant(t)
-			reader := get[apikeys.IssuedKey](t, "apikeys", "issue",
+			reader := get[api.IssuedKey](t, "apikeys", "issue",
 				about{"tenant_id": c.TenantID, "scopes": []string{"webhooks:read"}}).APIKey
 			folder := t.TempDir()
 			if err := os.CopyFS(folder, os.DirFS(filepath.Join(root, "infra", "clients", language))); err != nil {

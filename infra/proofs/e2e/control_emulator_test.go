@@ -12,8 +12,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/kit/client"
-	"github.com/herald-webhooks/herald/internal/operators/apikeys"
-	"github.com/herald-webhooks/herald/internal/operators/inspect"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
@@ -31,7 +30,7 @@ func control(t *testing.T, action string, fields about) controlled {
 
 // waiting reports whether inspect shows so many deliveries of an event as waiting. The error shows others.
 func waiting(ctx context.Context, tenantID, eventID string, want int) (bool, error) {
-	list, err := ask[inspect.DeliveryList](ctx, "inspect", "deliveries",
+	list, err := ask[api.DeliveryList](ctx, "inspect", "deliveries",
 		about{"tenant_id": tenantID, "event_id": eventID})
 	n := 0
 	for _, d := range list.Data {
@@ -102,14 +101,14 @@ func TestNothingThatAnOwnerDoesLiftsAPause(t *testing.T) {
 func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
-	keys := get[list[apikeys.IssuedKey]](t, "apikeys", "list", about{"tenant_id": c.TenantID}).Data
+	keys := get[list[api.IssuedKey]](t, "apikeys", "list", about{"tenant_id": c.TenantID}).Data
 	if len(keys) != 1 || keys[0].APIKey != "" {
 		t.Fatalf("keys %+v", keys)
 	}
 	if err := c.Call(t.Context(), http.MethodGet, "/v1/webhooks", nil, nil); err != nil {
 		t.Fatalf("before: %v", err)
 	}
-	revoked := get[apikeys.Key](t, "apikeys", "revoke", about{"key_id": keys[0].KeyID})
+	revoked := get[api.Key](t, "apikeys", "revoke", about{"key_id": keys[0].KeyID})
 	if revoked.RevokedAt.IsZero() {
 		t.Errorf("revoke answered %+v", revoked)
 	}

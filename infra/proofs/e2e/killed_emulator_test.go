@@ -16,7 +16,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
-	"github.com/herald-webhooks/herald/internal/operators/inspect"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
@@ -81,7 +81,7 @@ func TestBatchesOfKilledFanoutAndDeadletterComeBack(t *testing.T) {
 	publish(t, c, "user.updated")
 	id := bury(t, c, dying)
 	eventually(t, "batches of the stopped processes", func(ctx context.Context) (bool, error) {
-		summary, err := ask[inspect.Summary](ctx, "inspect", "summary", nil)
+		summary, err := ask[api.Summary](ctx, "inspect", "summary", nil)
 		return summary.Queues["EventsQueue"].InFlight > 0 && summary.Queues["DeadLetterQueue"].InFlight > 0, err
 	})
 	if got := s.Requests(); len(got) != 0 {

@@ -19,7 +19,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/kit/published"
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
 	local "github.com/herald-webhooks/herald/infra/local/stack"
-	"github.com/herald-webhooks/herald/internal/operators/inspect"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
@@ -151,7 +151,7 @@ func golang(t *testing.T, args ...string) {
 // rejects waits until the event is kept with its reason.
 func (o ownTypes) rejects(t *testing.T, eventID string) {
 	t.Helper()
-	var got inspect.RejectedList
+	var got api.RejectedList
 	eventually(t, "the rejected event", func(ctx context.Context) (bool, error) {
 		err := o.client.Operate(ctx, "inspect", "rejected_events", about{"limit": 10}, &got)
 		return len(got.Data) > 0, err

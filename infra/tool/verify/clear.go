@@ -7,9 +7,6 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/internal/operators/api"
-	"github.com/herald-webhooks/herald/internal/operators/apikeys"
-	"github.com/herald-webhooks/herald/internal/operators/inspect"
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
 )
 
 // madeBy is how [client.Client] describes the endpoints of a tenant, keyNote describes a run's keys.
@@ -22,7 +19,7 @@ const (
 func (r *run) own(ctx context.Context) error {
 	for _, id := range []string{Tenant, Noisy} {
 		tenant := &run{Config: r.Config, id: id}
-		var endpoints invoke.List[inspect.ListedEndpoint] // all: a tenant has 50 at most
+		var endpoints api.List[api.ListedEndpoint] // all: a tenant has 50 at most
 		request := map[string]any{"tenant_id": id, "limit": 100}
 		if err := r.Client.Operate(ctx, "inspect", "endpoints", request, &endpoints); err != nil {
 			return err
@@ -85,7 +82,7 @@ func (r *run) removeEndpoints(ctx context.Context) (n int, err error) {
 	if err := r.issueKey(ctx); err != nil {
 		return 0, err
 	}
-	var found invoke.List[client.Endpoint] // all: a tenant has 50 at most
+	var found api.List[client.Endpoint] // all: a tenant has 50 at most
 	err = r.tenant.Call(ctx, "GET", "/v1/webhooks?limit=100", nil, &found)
 	for _, e := range found.Data {
 		if err := r.remove(ctx, e); err != nil {
@@ -101,7 +98,7 @@ func (r *run) removeEndpoints(ctx context.Context) (n int, err error) {
 func (r *run) removeListed(ctx context.Context, list, id, action string) (int, error) {
 	removed := map[string]bool{}
 	for {
-		var found invoke.List[map[string]any]
+		var found api.List[map[string]any]
 		request := map[string]any{"tenant_id": r.id, "limit": 100}
 		if err := r.Client.Operate(ctx, "inspect", list, request, &found); err != nil {
 			return len(removed), err
@@ -152,14 +149,14 @@ func (r *run) revokeKeys(ctx context.Context) error {
 }
 
 // keys are the tenant's that work.
-func (r *run) keys(ctx context.Context) (working []apikeys.Key, err error) {
+func (r *run) keys(ctx context.Context) (working []api.Key, err error) {
 	request := map[string]any{"tenant_id": r.id, "limit": 100}
 	for {
-		var found invoke.List[apikeys.Key]
+		var found api.List[api.Key]
 		if err := r.Client.Operate(ctx, "apikeys", "list", request, &found); err != nil {
 			return nil, err
 		}
-		working = append(working, slices.DeleteFunc(found.Data, func(k apikeys.Key) bool { return !k.RevokedAt.IsZero() })...)
+		working = append(working, slices.DeleteFunc(found.Data, func(k api.Key) bool { return !k.RevokedAt.IsZero() })...)
 		if found.NextCursor == nil {
 			return working, nil
 		}

@@ -15,8 +15,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/kit/client"
-	"github.com/herald-webhooks/herald/internal/operators/inspect"
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
@@ -171,9 +170,9 @@ func badAmongGood(ctx context.Context, r *run) (string, error) {
 		return "", err
 	}
 	err = r.eventually(ctx, "the rejected event", func(ctx context.Context) (bool, error) {
-		var found invoke.List[inspect.RejectedEvent]
+		var found api.List[api.RejectedEvent]
 		err := r.Client.Operate(ctx, "inspect", "rejected_events", map[string]any{"tenant_id": r.id, "limit": 100}, &found)
-		return slices.ContainsFunc(found.Data, func(e inspect.RejectedEvent) bool {
+		return slices.ContainsFunc(found.Data, func(e api.RejectedEvent) bool {
 			return e.MessageID == id && e.Reason != ""
 		}), err
 	})

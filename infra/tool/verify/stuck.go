@@ -5,12 +5,11 @@ import (
 	"fmt"
 
 	"github.com/herald-webhooks/herald/infra/examples"
-	"github.com/herald-webhooks/herald/internal/operators/inspect"
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
-func (r *run) queues(ctx context.Context) (map[string]inspect.Depth, error) {
-	var summary inspect.Summary
+func (r *run) queues(ctx context.Context) (map[string]api.Depth, error) {
+	var summary api.Summary
 	err := r.Client.Operate(ctx, "inspect", "summary", nil, &summary)
 	return summary.Queues, err
 }
@@ -25,7 +24,7 @@ func (r *run) stuck(ctx context.Context, m examples.Message) string {
 		return "fanout does not get its events off EventsQueue: is its mapping enabled, may it start, may it read its " +
 			"tables? Its log says more"
 	}
-	var found invoke.List[inspect.Delivery]
+	var found api.List[api.Delivery]
 	where := map[string]any{"tenant_id": Tenant, "event_id": m.ID}
 	if err := r.Client.Operate(ctx, "inspect", "deliveries", where, &found); err != nil {
 		return fmt.Sprintf("inspect does not find deliveries: %v", err)

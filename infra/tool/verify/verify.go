@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 
 	"github.com/herald-webhooks/herald/infra/kit/client"
-	"github.com/herald-webhooks/herald/internal/operators/apikeys"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // Tenant and its Noisy neighbour own everything that a run makes. One run at a time: the next one clears away
@@ -176,7 +176,7 @@ func (r *run) eventually(ctx context.Context, what string, check client.Check) e
 
 // issueKey makes the run a client of its tenant.
 func (r *run) issueKey(ctx context.Context) error {
-	var key apikeys.IssuedKey
+	var key api.IssuedKey
 	request := map[string]any{"tenant_id": r.id, "description": keyNote}
 	if err := r.Client.Operate(ctx, "apikeys", "issue", request, &key); err != nil {
 		return err

@@ -15,8 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/kit/client"
 	local "github.com/herald-webhooks/herald/infra/local/stack"
 	"github.com/herald-webhooks/herald/infra/tool/verify"
-	"github.com/herald-webhooks/herald/internal/operators/apikeys"
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // start starts a local stack with the functions of the build, some of them replaced.
@@ -85,7 +84,7 @@ func TestRun_namesTheBrokenLink(t *testing.T) {
 	c.Patience = 10 * time.Second
 	// A killed run leaves a key and an endpoint of each tenant.
 	for _, tenant := range []string{verify.Tenant, verify.Noisy} {
-		var key apikeys.IssuedKey
+		var key api.IssuedKey
 		request := map[string]any{"tenant_id": tenant, "description": "herald verify"}
 		if err := c.Client.Operate(t.Context(), "apikeys", "issue", request, &key); err != nil {
 			t.Fatal(err)
@@ -108,9 +107,9 @@ func TestRun_namesTheBrokenLink(t *testing.T) {
 		t.Errorf("did not remove what it made: %+v", last)
 	}
 	for _, tenant := range []string{verify.Tenant, verify.Noisy} {
-		var keys invoke.List[apikeys.Key]
+		var keys api.List[api.Key]
 		err := c.Client.Operate(t.Context(), "apikeys", "list", map[string]any{"tenant_id": tenant}, &keys)
-		working := slices.ContainsFunc(keys.Data, func(k apikeys.Key) bool { return k.RevokedAt.IsZero() })
+		working := slices.ContainsFunc(keys.Data, func(k api.Key) bool { return k.RevokedAt.IsZero() })
 		if err != nil || len(keys.Data) == 0 || working {
 			t.Errorf("%s has keys that work: %+v, %v", tenant, keys.Data, err)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/edges/audit"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
 )
@@ -37,55 +38,34 @@ type Handler struct {
 
 // Function returns the operator function with the actions of this package.
 func (h *Handler) Function() *invoke.Function {
-	return &invoke.Function{Name: "apikeys", Audit: h.Audit, Log: h.Log, Now: h.Now, Actions: map[string]invoke.Action{
-		"issue":  invoke.Do(h.issue),
-		"list":   invoke.Do(h.list),
-		"revoke": invoke.Do(h.revoke),
-	}}
-}
-
-// Key is a key as operators see it, without its text.
-type Key struct {
-	KeyID       string         `json:"key_id"`
-	TenantID    string         `json:"tenant_id"`
-	Scopes      []apikey.Scope `json:"scopes"`
-	Description string         `json:"description"`
-	CreatedAt   time.Time      `json:"created_at"`
-	LastUsedAt  time.Time      `json:"last_used_at"` // to the minute
-	RevokedAt   time.Time      `json:"revoked_at"`
+	return &invoke.Function{
+		Name: string(api.APIKeys), Audit: h.Audit, Log: h.Log, Now: h.Now,
+		Actions: invoke.Table(
+			invoke.Serve(api.IssueKey, h.issue),
+			invoke.Serve(api.ListKeys, h.list),
+			invoke.Serve(api.RevokeKey, h.revoke),
+		),
+	}
 }
 
 // show leaves out the hash: with it a stolen answer would let guesses be checked elsewhere.
-func show(k apikey.Key) Key {
-	return Key{
+func show(k apikey.Key) api.Key {
+	return api.Key{
 		KeyID: k.ID, TenantID: k.TenantID, Scopes: k.Scopes, Description: k.Description, CreatedAt: k.CreatedAt,
 		LastUsedAt: k.LastUsedAt, RevokedAt: k.RevokedAt,
 	}
 }
 
-// IssuedKey is the answer of issue: the only place the key's text is shown.
-type IssuedKey struct {
-	Key
-	APIKey string `json:"api_key"`
-}
-
-// issueRequest is the request of issue. Any tenant id of the right form will do: Herald keeps no list of tenants.
-type issueRequest struct {
-	TenantID    string          `json:"tenant_id"`
-	Scopes      *[]apikey.Scope `json:"scopes"` // default: all
-	Description string          `json:"description"`
-}
-
 // issue makes a key. Where the write fails, the operator has no text and asks again: a key that was stored nevertheless
 // has a text that is in no answer, and opens nothing.
-func (h *Handler) issue(ctx context.Context, call *invoke.Call, req issueRequest) (IssuedKey, error) {
+func (h *Handler) issue(ctx context.Context, call *invoke.Call, req api.IssueKeyRequest) (api.IssuedKey, error) {
 	if err := invoke.Required("tenant_id", req.TenantID); err != nil {
-		return IssuedKey{}, err
+		return api.IssuedKey{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
 	scopes, err := scopesOf(req.Scopes)
 	if err != nil {
-		return IssuedKey{}, err
+		return api.IssuedKey{}, err
 	}
 	key, text := apikey.New(call.Now)
 	key.TenantID = req.TenantID
@@ -93,12 +73,12 @@ func (h *Handler) issue(ctx context.Context, call *invoke.Call, req issueRequest
 	key.Description = req.Description
 	call.Note(slog.String(telemetry.KeyKey, key.ID), slog.Any("scopes", scopes))
 	if err := call.Audit(ctx, audit.Line{TenantID: key.TenantID, KeyID: key.ID}); err != nil {
-		return IssuedKey{}, err
+		return api.IssuedKey{}, err
 	}
 	if err := h.Keys.Put(ctx, key); err != nil {
-		return IssuedKey{}, err
+		return api.IssuedKey{}, err
 	}
-	return IssuedKey{Key: show(key), APIKey: text}, nil
+	return api.IssuedKey{Key: show(key), APIKey: text}, nil
 }
 
 // scopesOf returns the scopes of a new key. An empty list is refused, as a key that may do nothing is a mistake.
@@ -121,21 +101,15 @@ func scopesOf(asked *[]apikey.Scope) ([]apikey.Scope, error) {
 	return *asked, nil
 }
 
-// listRequest is the request of list.
-type listRequest struct {
-	invoke.Page
-	TenantID string `json:"tenant_id"`
-}
-
 // list shows a tenant's keys, newest first, revoked ones included.
-func (h *Handler) list(ctx context.Context, call *invoke.Call, req listRequest) (invoke.List[Key], error) {
+func (h *Handler) list(ctx context.Context, call *invoke.Call, req api.KeysRequest) (api.List[api.Key], error) {
 	if err := invoke.Required("tenant_id", req.TenantID); err != nil {
-		return invoke.List[Key]{}, err
+		return api.List[api.Key]{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
-	read := func(limit int, start string) ([]Key, string, error) {
+	read := func(limit int, start string) ([]api.Key, string, error) {
 		keys, next, err := h.Keys.ListByTenant(ctx, req.TenantID, limit, start)
-		shown := make([]Key, len(keys))
+		shown := make([]api.Key, len(keys))
 		for i, k := range keys {
 			shown[i] = show(k)
 		}
@@ -144,29 +118,23 @@ func (h *Handler) list(ctx context.Context, call *invoke.Call, req listRequest) 
 	return invoke.Paged(call, req.Page, "keys "+req.TenantID, read)
 }
 
-// revokeRequest is the request of revoke. With a tenant, a key of another one is refused.
-type revokeRequest struct {
-	KeyID    string `json:"key_id"`
-	TenantID string `json:"tenant_id"` // checked when given
-}
-
 // revoke ends a key for every request that starts after the answer. Revoking again changes
 // nothing.
-func (h *Handler) revoke(ctx context.Context, call *invoke.Call, req revokeRequest) (Key, error) {
-	notFound := invoke.Refuse(invoke.CodeNotFound, "key_id", "no key has this id")
+func (h *Handler) revoke(ctx context.Context, call *invoke.Call, req api.RevokeKeyRequest) (api.Key, error) {
+	notFound := invoke.Refuse(api.CodeNotFound, "key_id", "no key has this id")
 	if req.KeyID != "" && !apikey.ValidID(req.KeyID) { // may be the text of a key, which must not be logged
-		return Key{}, notFound
+		return api.Key{}, notFound
 	}
 	key, err := invoke.Find(ctx, call, telemetry.KeyKey, req.KeyID, h.Keys.Get, notFound.Message)
 	if err != nil {
-		return Key{}, err
+		return api.Key{}, err
 	}
 	if err := invoke.CheckTenant(req.TenantID, key.TenantID); err != nil {
-		return Key{}, err
+		return api.Key{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, key.TenantID))
 	if err := call.Audit(ctx, audit.Line{TenantID: key.TenantID, KeyID: key.ID}); err != nil {
-		return Key{}, err
+		return api.Key{}, err
 	}
 	key, found, err := h.Keys.Revoke(ctx, key.TenantID, key.ID, call.Now)
 	if err == nil && !found {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/audit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
 	"github.com/herald-webhooks/herald/internal/testkit"
@@ -20,9 +21,9 @@ import (
 var at = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 type answer struct {
-	IssuedKey
-	Data       []Key   `json:"data"`
-	NextCursor *string `json:"next_cursor"`
+	api.IssuedKey
+	Data       []api.Key `json:"data"`
+	NextCursor *string   `json:"next_cursor"`
 }
 
 // ask is ann's request: its answer, decoded and as it was written.
@@ -46,7 +47,7 @@ func newFunction(aws *model.Model, log *bytes.Buffer) *invoke.Function {
 }
 
 // issue has a key of acme issued, and returns it with its secret part.
-func issue(t *testing.T, f *invoke.Function, fields string) (key IssuedKey, secret string) {
+func issue(t *testing.T, f *invoke.Function, fields string) (key api.IssuedKey, secret string) {
 	t.Helper()
 	a, _ := ask(t, f, "issue", `"tenant_id":"acme"`+fields)
 	_, secret, _ = strings.Cut(a.APIKey[3:], "_")
@@ -58,7 +59,7 @@ func TestHandler_showsAKeyOnceAndKeepsTheTimeOfItsRevocation(t *testing.T) {
 	s := model.New()
 	f := newFunction(s, &log)
 	issued, secret := issue(t, f, `,"description":"ci"`)
-	want := Key{TenantID: "acme", Scopes: apikey.Scopes(), Description: "ci", CreatedAt: at}
+	want := api.Key{TenantID: "acme", Scopes: apikey.Scopes(), Description: "ci", CreatedAt: at}
 	id, ok := apikey.ParseID(issued.APIKey)
 	if !ok || !s.Keys[issued.KeyID].Accepts(issued.APIKey) {
 		t.Fatalf("%q is not an API key, or not the one that is stored", issued.APIKey)
@@ -68,7 +69,7 @@ func TestHandler_showsAKeyOnceAndKeepsTheTimeOfItsRevocation(t *testing.T) {
 		t.Errorf("issued (-want +got):\n%s", diff)
 	}
 	listed, said := ask(t, f, "list", `"tenant_id":"acme"`)
-	if diff := cmp.Diff(answer{Data: []Key{want}}, listed); diff != "" {
+	if diff := cmp.Diff(answer{Data: []api.Key{want}}, listed); diff != "" {
 		t.Errorf("listed (-want +got):\n%s", diff)
 	}
 	for range 2 {
@@ -77,7 +78,7 @@ func TestHandler_showsAKeyOnceAndKeepsTheTimeOfItsRevocation(t *testing.T) {
 		if want.RevokedAt.IsZero() {
 			want.RevokedAt = revoked.RevokedAt
 		}
-		if diff := cmp.Diff(answer{IssuedKey: IssuedKey{Key: want}}, revoked); diff != "" {
+		if diff := cmp.Diff(answer{IssuedKey: api.IssuedKey{Key: want}}, revoked); diff != "" {
 			t.Errorf("revoked (-want +got):\n%s", diff)
 		}
 	}
@@ -91,7 +92,7 @@ func TestHandler_showsAKeyOnceAndKeepsTheTimeOfItsRevocation(t *testing.T) {
 
 func TestHandler_list_goesOnWithItsCursor(t *testing.T) {
 	f := newFunction(model.New(), &bytes.Buffer{})
-	var newest IssuedKey
+	var newest api.IssuedKey
 	for range 2 {
 		newest, _ = issue(t, f, `,"scopes":["webhooks:read"]`)
 	}
@@ -100,7 +101,7 @@ func TestHandler_list_goesOnWithItsCursor(t *testing.T) {
 		t.Fatalf("no cursor in %s", raw)
 	}
 	cursor := *page.NextCursor
-	if diff := cmp.Diff(answer{Data: []Key{newest.Key}, NextCursor: &cursor}, page); diff != "" {
+	if diff := cmp.Diff(answer{Data: []api.Key{newest.Key}, NextCursor: &cursor}, page); diff != "" {
 		t.Errorf("the first page (-want +got):\n%s", diff)
 	}
 	for tenant, want := range map[string]string{"acme": "", "other": "invalid_cursor cursor"} {

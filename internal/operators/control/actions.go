@@ -6,38 +6,32 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/edges/audit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
-// request names the target of an action: an endpoint, or without endpoint_id all endpoints of a tenant.
-type request struct {
-	EndpointID string `json:"endpoint_id"`
-	TenantID   string `json:"tenant_id"`
-	Reason     string `json:"reason"` // kept with a pause, and logged
-}
-
 // pause stops deliveries to an endpoint, or to all of a tenant's. An attempt that is under way is not stopped. The
 // reason is stored with the pause, for the operator who finds it later. A second pause is refused, since it would
 // replace that reason.
-func (h *Handler) pause(ctx context.Context, call *invoke.Call, req request) (Answer, error) {
+func (h *Handler) pause(ctx context.Context, call *invoke.Call, req api.Target) (api.ControlAnswer, error) {
 	t, err := h.find(ctx, call, req)
 	if err != nil {
-		return Answer{}, err
+		return api.ControlAnswer{}, err
 	}
 	t, changed, err := h.mark(ctx, call, t, audit.Line{Reason: req.Reason}, func(m *endpoint.Marks) bool {
 		return m.Pause(call.Now, call.Operator, req.Reason)
 	})
 	if err != nil {
-		return Answer{}, err
+		return api.ControlAnswer{}, err
 	}
 	if !changed {
-		return Answer{}, t.refuse(codeAlreadyPaused, "is paused already")
+		return api.ControlAnswer{}, t.refuse(api.CodeAlreadyPaused, "is paused already")
 	}
 	if err := h.lease(ctx, t); err != nil {
-		return Answer{}, err
+		return api.ControlAnswer{}, err
 	}
-	return t.answer(resultPaused), nil
+	return t.answer(api.ResultPaused), nil
 }
 
 // mark changes the target's marks, if that changes anything, once the audit log has the line. It returns the target
@@ -60,23 +54,23 @@ func (h *Handler) mark(ctx context.Context, call *invoke.Call, t target, line au
 
 // resume ends a pause. Deliveries to an endpoint may still have to wait, for its circuit or another stop. The answer of
 // a tenant's resume names such endpoints, so that an operator does not take them for resumed.
-func (h *Handler) resume(ctx context.Context, call *invoke.Call, req request) (Answer, error) {
+func (h *Handler) resume(ctx context.Context, call *invoke.Call, req api.Target) (api.ControlAnswer, error) {
 	t, err := h.find(ctx, call, req)
 	if err != nil {
-		return Answer{}, err
+		return api.ControlAnswer{}, err
 	}
 	line := audit.Line{Reason: req.Reason}
 	t, changed, err := h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool { return m.Resume(call.Now) })
 	if err != nil {
-		return Answer{}, err
+		return api.ControlAnswer{}, err
 	}
 	if !changed {
-		return Answer{}, t.refuse(codeNotPaused, "is not paused")
+		return api.ControlAnswer{}, t.refuse(api.CodeNotPaused, "is not paused")
 	}
 	if err := h.lease(ctx, t); err != nil {
-		return Answer{}, err
+		return api.ControlAnswer{}, err
 	}
-	answer := t.answer(resultResumed)
+	answer := t.answer(api.ResultResumed)
 	if t.ofTenant() {
 		answer.Held, answer.Note = h.stillStopped(ctx, t)
 	}
@@ -85,63 +79,56 @@ func (h *Handler) resume(ctx context.Context, call *invoke.Call, req request) (A
 
 // release has an endpoint's backlog sent now, at the pace of a recovery. It is an order to release, which takes it up
 // in its next run. A second order is no fault: it begins another recovery.
-func (h *Handler) release(ctx context.Context, call *invoke.Call, req request) (Answer, error) {
+func (h *Handler) release(ctx context.Context, call *invoke.Call, req api.Target) (api.ControlAnswer, error) {
 	if err := invoke.Required("endpoint_id", req.EndpointID); err != nil {
-		return Answer{}, err
+		return api.ControlAnswer{}, err
 	}
 	t, err := h.find(ctx, call, req)
 	if err != nil {
-		return Answer{}, err
+		return api.ControlAnswer{}, err
 	}
 	if err := t.unreleasable(); err != nil {
-		return Answer{}, err
+		return api.ControlAnswer{}, err
 	}
 	if err := h.lease(ctx, t); err != nil { // before the order: an item made after it would not see it
-		return Answer{}, err
+		return api.ControlAnswer{}, err
 	}
 	at := h.Now().Add(time.Millisecond) // later than an item made now
 	line := audit.Line{Reason: req.Reason}
 	t, _, err = h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool { return m.Release(at) })
 	if err != nil {
-		return Answer{}, err
+		return api.ControlAnswer{}, err
 	}
-	answer := t.answer(resultReleasing)
+	answer := t.answer(api.ResultReleasing)
 	answer.Waiting = h.count(ctx, t)
 	return answer, nil
 }
 
-// discardRequest has confirm as a field, and not as a question of the tool: a script has to write it down, too.
-type discardRequest struct {
-	Target          request `json:",embed"`
-	DiscardedBefore string  `json:"discarded_before"`
-	Confirm         bool    `json:"confirm"`
-}
-
 // discard drops every delivery with a life that began before a given time. release drops the waiting ones in its next
 // runs, and deliver drops those on queues.
-func (h *Handler) discard(ctx context.Context, call *invoke.Call, req discardRequest) (Answer, error) {
+func (h *Handler) discard(ctx context.Context, call *invoke.Call, req api.DiscardRequest) (api.ControlAnswer, error) {
 	before, err := parseBefore(req.DiscardedBefore, call.Now)
 	if err != nil {
-		return Answer{}, err
+		return api.ControlAnswer{}, err
 	}
 	if !req.Confirm {
-		return Answer{}, invoke.Invalid("confirm",
+		return api.ControlAnswer{}, invoke.Invalid("confirm",
 			"discarded deliveries are never sent, and that cannot be undone: confirm must be true")
 	}
 	t, err := h.find(ctx, call, req.Target)
 	if err != nil {
-		return Answer{}, err
+		return api.ControlAnswer{}, err
 	}
 	call.Note(slog.Time("discarded_before", before))
-	line := audit.Line{Reason: req.Target.Reason, DiscardedBefore: before}
+	line := audit.Line{Reason: req.Reason, DiscardedBefore: before}
 	t, _, err = h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool { return m.Discard(before) })
 	if err != nil {
-		return Answer{}, err
+		return api.ControlAnswer{}, err
 	}
 	if err := h.lease(ctx, t); err != nil {
-		return Answer{}, err
+		return api.ControlAnswer{}, err
 	}
-	answer := t.answer(resultDiscarded)
+	answer := t.answer(api.ResultDiscarding)
 	answer.Waiting = h.count(ctx, t)
 	if t.ofTenant() {
 		answer.Note = noteLater

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/backlog"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
@@ -144,51 +145,52 @@ const (
 
 func TestHandler_acts(t *testing.T) {
 	yesterday := now.Add(-24 * time.Hour)
-	waits := &Waiting{Count: 12}
+	waits := &api.WaitingCount{Count: 12}
 	for name, row := range map[string]struct {
 		rig            *rig
 		action, fields string
-		want           Answer
+		want           api.ControlAnswer
 		calls          []string
 	}{
 		"pauses an endpoint": {newRig(), "pause", one,
-			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "paused", State: "paused"},
+			api.ControlAnswer{TenantID: "acme", EndpointID: "webhook_1", Result: "paused", State: "paused"},
 			[]string{"Audit pause acme webhook_1", "Mark webhook_1", "Hold webhook_1"}},
 		"pauses one in trouble, by its id": {newRig().open("webhook_1"), "pause", `"endpoint_id":"webhook_1"`,
-			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "paused", State: "paused"},
+			api.ControlAnswer{TenantID: "acme", EndpointID: "webhook_1", Result: "paused", State: "paused"},
 			[]string{"Audit pause acme webhook_1", "Mark webhook_1", "Hold webhook_1"}},
 		"pauses a tenant, and release looks at each of its endpoints": {newRig(), "pause", all,
-			Answer{TenantID: "acme", Result: "paused", State: "paused", TenantPaused: true},
+			api.ControlAnswer{TenantID: "acme", Result: "paused", State: "paused", TenantPaused: true},
 			[]string{"Audit pause acme", "Mark acme", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
 		"pauses a tenant of whose endpoints one is unreadable": {newRig().broken("webhook_1"), "pause", all,
-			Answer{TenantID: "acme", Result: "paused", State: "paused", TenantPaused: true},
+			api.ControlAnswer{TenantID: "acme", Result: "paused", State: "paused", TenantPaused: true},
 			[]string{"Audit pause acme", "Mark acme", "Hold webhook_2", "Hold webhook_off"}},
 		"resumes an endpoint, whose circuit stays open": {newRig().open("webhook_1").paused("webhook_1"), "resume", one,
-			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "resumed", State: "open"},
+			api.ControlAnswer{TenantID: "acme", EndpointID: "webhook_1", Result: "resumed", State: "open"},
 			[]string{"Audit resume acme webhook_1", "Mark webhook_1", "Hold webhook_1"}},
 		"resumes an endpoint of a paused tenant": {newRig().paused("webhook_1").paused("acme"), "resume", one,
-			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "resumed", State: "paused", TenantPaused: true},
+			api.ControlAnswer{TenantID: "acme", EndpointID: "webhook_1", Result: "resumed", State: "paused", TenantPaused: true},
 			[]string{"Audit resume acme webhook_1", "Mark webhook_1", "Hold webhook_1"}},
 		"resumes a tenant, not its endpoints": {
 			newRig().paused("acme").open("webhook_1").paused("webhook_2"), "resume", all,
-			Answer{TenantID: "acme", Result: "resumed", State: "healthy", Held: []Stopped{
-				{"webhook_1", "open"}, {"webhook_2", "paused"}, {"webhook_off", "disabled"},
+			api.ControlAnswer{TenantID: "acme", Result: "resumed", State: "healthy", Held: []api.StoppedEndpoint{
+				{EndpointID: "webhook_1", State: "open"}, {EndpointID: "webhook_2", State: "paused"},
+				{EndpointID: "webhook_off", State: "disabled"},
 			}},
 			[]string{"Audit resume acme", "Mark acme", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
 		"releases what waits, once release looks for it": {newRig().open("webhook_1"), "release", one,
-			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "releasing", State: "open", Waiting: waits},
+			api.ControlAnswer{TenantID: "acme", EndpointID: "webhook_1", Result: "releasing", State: "open", Waiting: waits},
 			[]string{"Hold webhook_1", "Audit release acme webhook_1", "Mark webhook_1"}},
 		"discards what waits": {newRig(), "discard", one + discarded + `"2026-04-30T12:00:00Z"`,
-			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "discarding", State: "healthy",
+			api.ControlAnswer{TenantID: "acme", EndpointID: "webhook_1", Result: "discarding", State: "healthy",
 				DiscardedBefore: yesterday, Waiting: waits},
 			[]string{"Audit discard acme webhook_1", "Mark webhook_1", "Hold webhook_1"}},
 		"discards all of a tenant's": {newRig(), "discard", all + `,"confirm":true`,
-			Answer{TenantID: "acme", Result: "discarding", State: "healthy", DiscardedBefore: now,
-				Waiting: &Waiting{Count: 1012, More: true}, Note: noteLater},
+			api.ControlAnswer{TenantID: "acme", Result: "discarding", State: "healthy", DiscardedBefore: now,
+				Waiting: &api.WaitingCount{Count: 1012, More: true}, Note: noteLater},
 			[]string{"Audit discard acme", "Mark acme", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := testkit.Read[Answer](t, row.rig.ask(t, row.action, row.fields))
+			got := testkit.Read[api.ControlAnswer](t, row.rig.ask(t, row.action, row.fields))
 			if diff := cmp.Diff(row.want, got); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
@@ -207,7 +209,7 @@ func TestHandler_acts(t *testing.T) {
 
 func TestHandler_pause_keepsWhoAndWhy(t *testing.T) {
 	w := newRig()
-	testkit.Read[Answer](t, w.ask(t, "pause", one+`,"reason":"asked by phone"`))
+	testkit.Read[api.ControlAnswer](t, w.ask(t, "pause", one+`,"reason":"asked by phone"`))
 	want := endpoint.Marks{PausedAt: now, PausedBy: "ann", PauseReason: "asked by phone"}
 	if diff := cmp.Diff(want, w.aws.Endpoints["webhook_1"].Marks); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -269,12 +271,12 @@ func TestHandler_resume_namesTwentyEndpointsThatStayStopped(t *testing.T) {
 		id := fmt.Sprint("webhook_", 10+n)
 		w.aws.Endpoints[id] = endpoint.Endpoint{ID: id, TenantID: "acme", Status: endpoint.Disabled}
 	}
-	got := testkit.Read[Answer](t, w.ask(t, "resume", all))
+	got := testkit.Read[api.ControlAnswer](t, w.ask(t, "resume", all))
 	if len(got.Held) != 20 || !strings.HasPrefix(got.Note, "3 more") {
 		t.Errorf("%d named, note %q", len(got.Held), got.Note)
 	}
 	w = newRig().paused("acme").refuses("Read EndpointHealth")
-	got = testkit.Read[Answer](t, w.ask(t, "resume", all))
+	got = testkit.Read[api.ControlAnswer](t, w.ask(t, "resume", all))
 	if got.Result != "resumed" || got.Note != noteUnread {
 		t.Errorf("what is done is not answered, because endpoints cannot be read: %+v", got)
 	}
@@ -290,7 +292,7 @@ func TestHandler_failsWhereAWSRefuses(t *testing.T) {
 		}
 	}
 	w := newRig().refuses("Count Backlog")
-	if a := testkit.Read[Answer](t, w.ask(t, "release", one)); a.Result != "releasing" || !a.Waiting.More {
+	if a := testkit.Read[api.ControlAnswer](t, w.ask(t, "release", one)); a.Result != "releasing" || !a.Waiting.More {
 		t.Errorf("what is done is not answered, because it cannot be counted: %+v", a)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/audit"
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
@@ -61,65 +62,19 @@ type Handler struct {
 
 // Function returns the operator function with the actions of this package.
 func (h *Handler) Function() *invoke.Function {
-	return &invoke.Function{Name: "control", Audit: h.Audit, Log: h.Log, Now: h.Now, Actions: map[string]invoke.Action{
-		"pause":   invoke.Do(h.pause),
-		"resume":  invoke.Do(h.resume),
-		"release": invoke.Do(h.release),
-		"discard": invoke.Do(h.discard),
-		"test":    invoke.Do(h.test),
-		"limit":   invoke.Do(h.limit),
-		"unlimit": invoke.Do(h.unlimit),
-	}}
+	return &invoke.Function{
+		Name: string(api.Control), Audit: h.Audit, Log: h.Log, Now: h.Now,
+		Actions: invoke.Table(
+			invoke.Serve(api.Pause, h.pause),
+			invoke.Serve(api.Resume, h.resume),
+			invoke.Serve(api.Release, h.release),
+			invoke.Serve(api.Discard, h.discard),
+			invoke.Serve(api.SendTest, h.test),
+			invoke.Serve(api.Limit, h.limit),
+			invoke.Serve(api.Unlimit, h.unlimit),
+		),
+	}
 }
-
-// Answer is the state after an action.
-type Answer struct {
-	TenantID        string    `json:"tenant_id"`
-	EndpointID      string    `json:"endpoint_id"` // "" when it was about the tenant
-	Result          string    `json:"result"`
-	State           string    `json:"state"`
-	TenantPaused    bool      `json:"tenant_paused"`
-	DiscardedBefore time.Time `json:"discarded_before"` // null when nothing is discarded
-	Waiting         *Waiting  `json:"waiting,omitzero"` // of release and discard
-	Held            []Stopped `json:"held,omitzero"`    // of a tenant's resume: still stopped or open, up to 20
-	Note            string    `json:"note,omitzero"`    // work that is left for later
-
-	// Of limit and unlimit: the owner's and an operator's limit, in deliveries a second.
-	RateLimit         int `json:"rate_limit,omitzero"`
-	OperatorRateLimit int `json:"operator_rate_limit,omitzero"`
-}
-
-// Waiting is the backlog at the time of the action: at least Count deliveries.
-type Waiting struct {
-	Count int  `json:"count"`
-	More  bool `json:"more"`
-}
-
-// The results.
-const (
-	resultPaused    = "paused"
-	resultResumed   = "resumed"
-	resultReleasing = "releasing"
-	resultDiscarded = "discarding"
-	resultSent      = "sent"
-	resultLimited   = "limited"
-	resultUnlimited = "unlimited"
-)
 
 // noteLater is the note of a tenant's discard.
 const noteLater = "deliveries to endpoints that are not in trouble are dropped when they are due"
-
-// The codes of refusals.
-const (
-	codeDeleted       = "deleted"
-	codeAlreadyPaused = "already_paused"
-	codeNotPaused     = "not_paused"
-
-	codeAlreadyLimited = "already_limited"
-	codeNotLimited     = "not_limited"
-	codePaused         = "paused"   // resume first: nothing is released to a paused endpoint
-	codeDisabled       = "disabled" // only its owner can change that
-	codeTenantPaused   = "tenant_paused"
-	codeOpen           = "circuit_open" // of test: probes find out by themselves
-	codeUnreadable     = "unreadable"
-)

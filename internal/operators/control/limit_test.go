@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
@@ -26,8 +27,8 @@ func (r *rig) limited(operators, owners int) *rig {
 
 func TestHandler_limit_setsAndRemovesAnOperatorsLimit(t *testing.T) {
 	byAnn := endpoint.Marks{RateLimit: 10, LimitedAt: now, LimitedBy: "ann", LimitReason: "their quota"}
-	answer := func(result string, owners, operators int) Answer {
-		return Answer{
+	answer := func(result api.Result, owners, operators int) api.ControlAnswer {
+		return api.ControlAnswer{
 			TenantID: "acme", EndpointID: "webhook_1", Result: result, State: "healthy",
 			RateLimit: owners, OperatorRateLimit: operators,
 		}
@@ -35,7 +36,7 @@ func TestHandler_limit_setsAndRemovesAnOperatorsLimit(t *testing.T) {
 	for name, row := range map[string]struct {
 		rig            *rig
 		action, fields string
-		want           Answer
+		want           api.ControlAnswer
 		marks          endpoint.Marks
 		calls          []string
 	}{
@@ -47,7 +48,7 @@ func TestHandler_limit_setsAndRemovesAnOperatorsLimit(t *testing.T) {
 			[]string{"Audit unlimit acme webhook_1", "Mark webhook_1", "Hold webhook_1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := testkit.Read[Answer](t, row.rig.ask(t, row.action, row.fields))
+			got := testkit.Read[api.ControlAnswer](t, row.rig.ask(t, row.action, row.fields))
 			if diff := cmp.Diff(row.want, got); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
@@ -103,7 +104,7 @@ func TestHandler_limit_leavesTheOtherMarksAlone(t *testing.T) {
 	w := newRig()
 	for _, step := range []string{"pause " + one, "limit " + one + ten, "resume " + one, "unlimit " + one} {
 		action, fields, _ := strings.Cut(step, " ")
-		testkit.Read[Answer](t, w.ask(t, action, fields))
+		testkit.Read[api.ControlAnswer](t, w.ask(t, action, fields))
 		marks := w.aws.Endpoints["webhook_1"].Marks
 		if paused := action == "pause" || action == "limit"; marks.Paused() != paused {
 			t.Errorf("after %s paused is %v", action, marks.Paused())

@@ -8,15 +8,9 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/edges/parallel"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
-	"github.com/herald-webhooks/herald/internal/rules/circuit"
 )
-
-// Stopped is an endpoint that still gets no deliveries although its tenant was resumed.
-type Stopped struct {
-	EndpointID string `json:"endpoint_id"`
-	State      string `json:"state"` // open, paused or disabled
-}
 
 // maxStopped bounds the endpoints that an answer names.
 const maxStopped = 20
@@ -26,8 +20,8 @@ const noteUnread = "which of its endpoints stay open, paused or disabled cannot 
 
 // stillStopped returns the tenant's endpoints that are open, paused or disabled after its resume, 20 at most, and a
 // note when that is not all of them. The resume is done by then: a circuit that cannot be read does not make it fail.
-func (h *Handler) stillStopped(ctx context.Context, t target) (stopped []Stopped, note string) {
-	states := make([]string, len(t.endpoints))
+func (h *Handler) stillStopped(ctx context.Context, t target) (stopped []api.StoppedEndpoint, note string) {
+	states := make([]api.State, len(t.endpoints))
 	err := errors.Join(parallel.Each(len(t.endpoints), atOnce, func(n int) error {
 		item, err := h.Circuits.Get(ctx, t.endpoints[n].ID)
 		states[n] = invoke.Found{Endpoint: t.endpoints[n], Tenant: t.found.Tenant, Circuit: item}.State()
@@ -39,8 +33,8 @@ func (h *Handler) stillStopped(ctx context.Context, t target) (stopped []Stopped
 	}
 	for n, state := range states {
 		switch state {
-		case string(circuit.Open), invoke.StatePaused, invoke.StateDisabled:
-			stopped = append(stopped, Stopped{EndpointID: t.endpoints[n].ID, State: state})
+		case api.StateOpen, api.StatePaused, api.StateDisabled:
+			stopped = append(stopped, api.StoppedEndpoint{EndpointID: t.endpoints[n].ID, State: state})
 		}
 	}
 	if more := len(stopped) - maxStopped; more > 0 {

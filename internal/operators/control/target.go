@@ -8,6 +8,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/parallel"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
@@ -40,7 +41,7 @@ func (t target) with(m endpoint.Marks) target {
 }
 
 // refuse says why the subject's state forbids an action: predicate is the rest of a sentence about it.
-func (t target) refuse(code, predicate string) error {
+func (t target) refuse(code api.Code, predicate string) error {
 	if t.ofTenant() {
 		return invoke.Refuse(code, "tenant_id", "the tenant "+predicate)
 	}
@@ -52,11 +53,12 @@ func (t target) unreleasable() error {
 	answer := t.found.Admission()
 	switch {
 	case answer == endpoint.PausedByOperator && t.found.Tenant.Paused():
-		return t.refuse(codeTenantPaused, "belongs to a paused tenant, and nothing is sent to it: resume the tenant first")
+		return t.refuse(api.CodeTenantPaused,
+			"belongs to a paused tenant, and nothing is sent to it: resume the tenant first")
 	case answer == endpoint.PausedByOperator:
-		return t.refuse(codePaused, "is paused, and nothing is sent to it: resume it first")
+		return t.refuse(api.CodePaused, "is paused, and nothing is sent to it: resume it first")
 	case answer == endpoint.DisabledByOwner:
-		return t.refuse(codeDisabled, "was disabled by its owner, and only the owner can set it active again")
+		return t.refuse(api.CodeDisabled, "was disabled by its owner, and only the owner can set it active again")
 	}
 	return nil
 }
@@ -64,7 +66,7 @@ func (t target) unreleasable() error {
 // find checks a request and reads its target. A tenant is known by its endpoints: one without any is more likely a
 // typing error than a tenant to stop. A deleted or unreadable endpoint is refused, since no mark would have an effect
 // on it.
-func (h *Handler) find(ctx context.Context, call *invoke.Call, req request) (target, error) {
+func (h *Handler) find(ctx context.Context, call *invoke.Call, req api.Target) (target, error) {
 	if err := invoke.CheckReason(req.Reason); err != nil {
 		return target{}, err
 	}
@@ -81,11 +83,11 @@ func (h *Handler) find(ctx context.Context, call *invoke.Call, req request) (tar
 		call.Note(slog.String("tenant_found", found.Endpoint.TenantID))
 	}
 	if found.Unreadable {
-		return target{}, invoke.Refuse(codeUnreadable, "endpoint_id",
+		return target{}, invoke.Refuse(api.CodeUnreadable, "endpoint_id",
 			"the stored endpoint, or its tenant's marks, cannot be read: nothing is sent to it")
 	}
 	if !found.Endpoint.Live() {
-		return target{}, invoke.Refuse(codeDeleted, "endpoint_id",
+		return target{}, invoke.Refuse(api.CodeDeleted, "endpoint_id",
 			"the endpoint is deleted: nothing is sent to it, and its deliveries are discarded")
 	}
 	key := dynamo.EndpointKey{TenantID: found.Endpoint.TenantID, EndpointID: found.Endpoint.ID}
@@ -104,11 +106,11 @@ func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, erro
 		return target{}, err
 	}
 	if len(endpoints) == 0 && !unreadable {
-		return target{}, invoke.Refuse(invoke.CodeNotFound, "tenant_id", "no endpoint belongs to this tenant")
+		return target{}, invoke.Refuse(api.CodeNotFound, "tenant_id", "no endpoint belongs to this tenant")
 	}
 	marks, err := h.Endpoints.Marks(ctx, tenantID)
 	if invoke.Unreadable(err) {
-		return target{}, invoke.Refuse(codeUnreadable, "tenant_id",
+		return target{}, invoke.Refuse(api.CodeUnreadable, "tenant_id",
 			"the tenant's stored marks cannot be read: nothing is sent to its endpoints")
 	}
 	if err != nil {
@@ -138,8 +140,8 @@ func (h *Handler) lease(ctx context.Context, t target) error {
 }
 
 // answer shows the target after an action. A tenant has no circuit: it is healthy or paused.
-func (t target) answer(result string) Answer {
-	return Answer{
+func (t target) answer(result api.Result) api.ControlAnswer {
+	return api.ControlAnswer{
 		TenantID: t.key.TenantID, EndpointID: t.key.EndpointID, Result: result, State: t.found.State(),
 		TenantPaused: t.found.Tenant.Paused(), DiscardedBefore: t.marks().DiscardedBefore,
 	}
@@ -150,13 +152,13 @@ const atOnce = 16
 
 // count returns the backlog of the target. If an endpoint's backlog cannot be counted, More is true: the action is done
 // by then, and its answer must not say that it failed.
-func (h *Handler) count(ctx context.Context, t target) *Waiting {
+func (h *Handler) count(ctx context.Context, t target) *api.WaitingCount {
 	counts := make([]dynamo.Waiting, len(t.endpoints))
 	errs := parallel.Each(len(t.endpoints), atOnce, func(i int) (err error) {
 		counts[i], err = h.Backlog.Count(ctx, t.endpoints[i].ID)
 		return err
 	})
-	var total Waiting
+	var total api.WaitingCount
 	for i, err := range errs {
 		if err != nil {
 			h.Log.ErrorContext(ctx, "counting the backlog",

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/queue"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/event"
@@ -33,13 +34,13 @@ func TestHandler_test_sendsADeliveryOfItsOwnType(t *testing.T) {
 	w.change("webhook_1", func(e *endpoint.Endpoint) {
 		e.URL, e.Events = "https://example.com/secret", []string{"user.created"}
 	})
-	got := testkit.Read[Test](t, w.ask(t, "test", one))
+	got := testkit.Read[api.TestDelivery](t, w.ask(t, "test", one))
 	sent := w.sent(t)
 	if len(sent) != 1 || !sent[0].IsTest() || sent[0].EventID != "test_1" {
 		t.Fatalf("sent %+v", sent)
 	}
 	id := sent[0].DeliveryID
-	want := Test{
+	want := api.TestDelivery{
 		TenantID: "acme", EndpointID: "webhook_1", Host: "example.com", DeliveryID: id, Result: "sent",
 		Headers: map[string]string{"content-type": "application/json", "wh-id": id, "wh-webhook-event": "herald.test"},
 		Body:    `{"type":"herald.test","data":{}}`,

@@ -48,7 +48,7 @@ func (e Eraser) Erase(ctx context.Context, call *invoke.Call, req api.EraseReque
 		return api.Erased{}, err
 	}
 	filter := fmt.Sprint("erase ", req.DryRun, " ", req.TenantID)
-	start, err := invoke.Page{Cursor: req.Cursor}.Start(filter)
+	start, err := invoke.Start(req.Cursor, filter)
 	if err != nil {
 		return api.Erased{}, err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/edges/audit"
 	"github.com/herald-webhooks/herald/internal/edges/rejected"
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
@@ -142,7 +142,7 @@ func TestHandler_rejectedEvents_looksForSomeSeconds(t *testing.T) {
 			return model.Done
 		}
 		began := time.Now()
-		got := read[RejectedList](a, "rejected_events", `"tenant_id":"acme"`)
+		got := read[api.RejectedList](a, "rejected_events", `"tenant_id":"acme"`)
 		took := time.Since(began)
 		if got.Note != noteSearchedPart || took < rejected.LookTime || took > rejected.LookTime+time.Second {
 			t.Errorf("%s, want %s, note %q", took, rejected.LookTime, got.Note)
@@ -153,7 +153,7 @@ func TestHandler_rejectedEvents_looksForSomeSeconds(t *testing.T) {
 		if rejected.Glance <= rejected.LookTime {
 			t.Errorf("a look of %s meets what it hid for %s twice", rejected.LookTime, rejected.Glance)
 		}
-		if diff := cmp.Diff(invoke.List[RejectedEvent]{Data: []RejectedEvent{}}, got.List); diff != "" {
+		if diff := cmp.Diff(api.List[api.RejectedEvent]{Data: []api.RejectedEvent{}}, got.List); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})

@@ -4,43 +4,14 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
-
-// Cause is an endpoint, and a cause of death of its deliveries.
-type Cause struct {
-	// Empty for unreadable messages, as is the endpoint: they name neither.
-	TenantID    string `json:"tenant_id"`
-	EndpointID  string `json:"endpoint_id"`
-	Host        string `json:"host"`
-	Description string `json:"description"`
-
-	// The state of the endpoint as it is now.
-	State  string          `json:"state"`
-	Reason delivery.Reason `json:"reason"`
-
-	// The status of the latest death. 0 means that there was no response.
-	LastStatus int `json:"last_status"`
-
-	// How many letters died of it.
-	Count        int       `json:"count"`
-	FirstDiedAt  time.Time `json:"first_died_at"`
-	LatestDiedAt time.Time `json:"latest_died_at"`
-}
-
-// Causes are causes of death, the most frequent first.
-type Causes struct {
-	Data []Cause `json:"data"`
-
-	// There are more dead letters than were counted, or more causes than are shown.
-	More bool `json:"more"`
-}
 
 // The most that are counted and shown: dead letters, the latest deaths first, and causes.
 const (
@@ -56,15 +27,15 @@ type causeList struct {
 }
 
 // list counts dead letters, selected or all that are not replayed, by endpoint and reason.
-func (l causeList) list(ctx context.Context, call *invoke.Call, req job.Selector) (Causes, error) {
+func (l causeList) list(ctx context.Context, call *invoke.Call, req job.Selector) (api.Causes, error) {
 	req.Status = cmp.Or(req.Status, string(deadletter.Dead))
 	req, err := selection(ctx, call, l.directory, req)
 	if err != nil {
-		return Causes{}, err
+		return api.Causes{}, err
 	}
 	found, err := l.latest(ctx, req)
 	if err != nil {
-		return Causes{}, err
+		return api.Causes{}, err
 	}
 	return l.causes(ctx, found)
 }
@@ -85,8 +56,8 @@ func (l causeList) latest(ctx context.Context, s job.Selector) (deaths, error) {
 }
 
 // causes counts the deaths by endpoint and reason, and names the endpoints.
-func (l causeList) causes(ctx context.Context, d deaths) (Causes, error) {
-	found := Causes{Data: countCauses(d.letters), More: d.more}
+func (l causeList) causes(ctx context.Context, d deaths) (api.Causes, error) {
+	found := api.Causes{Data: countCauses(d.letters), More: d.more}
 	if len(found.Data) > maxCauses {
 		found.Data, found.More = found.Data[:maxCauses], true
 	}
@@ -95,19 +66,19 @@ func (l causeList) causes(ctx context.Context, d deaths) (Causes, error) {
 
 // countCauses counts letters by endpoint and reason, the most frequent first. It wants the latest deaths first, so that
 // the first letter of a cause is its latest.
-func countCauses(letters []deadletter.Record) []Cause {
+func countCauses(letters []deadletter.Record) []api.Cause {
 	type cause struct {
 		endpoint string
 		reason   delivery.Reason
 	}
-	at, causes := map[cause]int{}, []Cause{}
+	at, causes := map[cause]int{}, []api.Cause{}
 	for _, l := range letters {
 		key := cause{l.EndpointID, l.Reason}
 		n, known := at[key]
 		if !known {
 			n = len(causes)
 			at[key] = n
-			causes = append(causes, Cause{
+			causes = append(causes, api.Cause{
 				TenantID: l.TenantID, EndpointID: l.EndpointID, Reason: l.Reason, LastStatus: l.LastStatus,
 				LatestDiedAt: l.DiedAt,
 			})
@@ -115,12 +86,12 @@ func countCauses(letters []deadletter.Record) []Cause {
 		causes[n].Count++
 		causes[n].FirstDiedAt = l.DiedAt
 	}
-	slices.SortStableFunc(causes, func(a, b Cause) int { return b.Count - a.Count })
+	slices.SortStableFunc(causes, func(a, b api.Cause) int { return b.Count - a.Count })
 	return causes
 }
 
 // name adds host, description and state of the endpoints. A cause without an endpoint keeps its empty fields.
-func (l causeList) name(ctx context.Context, causes []Cause) error {
+func (l causeList) name(ctx context.Context, causes []api.Cause) error {
 	keys := make([]dynamo.EndpointKey, len(causes))
 	for n, c := range causes {
 		keys[n] = dynamo.EndpointKey{TenantID: c.TenantID, EndpointID: c.EndpointID}

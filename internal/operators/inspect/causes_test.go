@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
@@ -26,11 +27,13 @@ func TestHandler_causes_countsByEndpointAndReason(t *testing.T) {
 		return r
 	}
 	ago := func(minutes int) time.Time { return at.Add(-time.Duration(minutes) * time.Minute) }
-	crm := Cause{TenantID: "acme", EndpointID: "webhook_2", Host: "hooks.example.com", Description: "crm", State: "open"}
+	crm := api.Cause{
+		TenantID: "acme", EndpointID: "webhook_2", Host: "hooks.example.com", Description: "crm", State: "open",
+	}
 	most, least := crm, crm
 	most.Reason, most.Count, most.FirstDiedAt, most.LatestDiedAt = "http_4xx", 2, ago(4), ago(2)
 	least.Reason, least.Count, least.FirstDiedAt, least.LatestDiedAt = "timeout", 1, ago(5), ago(5)
-	want := Causes{Data: []Cause{
+	want := api.Causes{Data: []api.Cause{
 		most,
 		{
 			TenantID: "acme", EndpointID: "webhook_1", State: "deleted", Reason: "timeout", Count: 1,
@@ -51,10 +54,10 @@ func TestHandler_causes_countsByEndpointAndReason(t *testing.T) {
 			ID: "webhook_2", TenantID: "acme", URL: "https://hooks.example.com/x", Description: "crm", Status: endpoint.Active,
 		})
 		a.putCircuits(circuit.Item{TenantID: "acme", EndpointID: "webhook_2", Version: 1, State: circuit.Open})
-		if diff := cmp.Diff(want, read[Causes](a, "causes", "")); diff != "" {
+		if diff := cmp.Diff(want, read[api.Causes](a, "causes", "")); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		again := read[Causes](a, "causes", `"tenant_id":"acme","status":"replayed"`)
+		again := read[api.Causes](a, "causes", `"tenant_id":"acme","status":"replayed"`)
 		if len(again.Data) != 1 || again.Data[0].Count != 1 || again.More {
 			t.Errorf("of the replayed ones: %+v", again)
 		}
@@ -69,7 +72,7 @@ func TestHandler_causes_saysThatThereAreMore(t *testing.T) {
 					Ref: ref(fmt.Sprint("msg_", i)), Status: deadletter.Dead, Reason: "timeout", DiedAt: at,
 				})
 			}
-			got := read[Causes](a, "causes", `"tenant_id":"acme"`)
+			got := read[api.Causes](a, "causes", `"tenant_id":"acme"`)
 			if got.More != want || got.Data[0].Count != min(n, maxDeaths) {
 				t.Errorf("of %d: %+v", n, got)
 			}
@@ -88,13 +91,13 @@ func TestHandler_summary_hasTheCausesOfDeathOnRequest(t *testing.T) {
 				})
 			}
 			a.putLetters(deadletter.Record{Ref: ref("msg_again"), Status: deadletter.Replayed, DiedAt: at})
-			want := read[Summary](a, "summary", "")
-			causes := read[Causes](a, "causes", "")
+			want := read[api.Summary](a, "summary", "")
+			causes := read[api.Causes](a, "causes", "")
 			if want.Causes != nil {
 				t.Errorf("of %d: causes that were not asked for", n)
 			}
 			want.Causes = &causes
-			if diff := cmp.Diff(want, read[Summary](a, "summary", `"causes":true`)); diff != "" {
+			if diff := cmp.Diff(want, read[api.Summary](a, "summary", `"causes":true`)); diff != "" {
 				t.Errorf("of %d (-want +got):\n%s", n, diff)
 			}
 		})

@@ -4,35 +4,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/herald-webhooks/herald/internal/edges/audit"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
-
-// OpenedDeadLetter is a dead letter in clear.
-type OpenedDeadLetter struct {
-	DeadLetter
-
-	// The time that the publisher gave. Null where the event had none.
-	OccurredAt time.Time `json:"occurred_at"`
-
-	// The exact text that is POSTed.
-	Body string `json:"body"`
-
-	// The headers of every attempt, without timestamp and signature.
-	Headers map[string]string `json:"headers"`
-
-	// An entry for each death.
-	History    []deadletter.Entry     `json:"history"`
-	Attributes []deadletter.Attribute `json:"attributes,omitempty"`
-}
-
-// codeUnopenable refuses a dead letter with sealed parts that do not open.
-const codeUnopenable = "unopenable"
 
 // letterOpener opens one dead letter. It alone of this package decrypts anything.
 type letterOpener struct {
@@ -42,29 +21,31 @@ type letterOpener struct {
 }
 
 // open shows a dead letter in clear, once its audit line is written.
-func (o letterOpener) open(ctx context.Context, call *invoke.Call, req deliveryRequest) (OpenedDeadLetter, error) {
+func (o letterOpener) open(
+	ctx context.Context, call *invoke.Call, req api.DeliveryRequest,
+) (api.OpenedDeadLetter, error) {
 	const missing = "no dead letter has this id"
 	r, err := invoke.Find(ctx, call, telemetry.KeyDelivery, req.DeliveryID, o.letters.Get, missing)
 	if err != nil {
-		return OpenedDeadLetter{}, err
+		return api.OpenedDeadLetter{}, err
 	}
 	if err := invoke.CheckTenant(req.TenantID, r.TenantID); err != nil {
-		return OpenedDeadLetter{}, err
+		return api.OpenedDeadLetter{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, r.TenantID), slog.String(telemetry.KeyEndpoint, r.EndpointID))
 	line := audit.Line{TenantID: r.TenantID, EndpointID: r.EndpointID, DeliveryID: r.DeliveryID}
 	if err := call.Audit(ctx, line); err != nil {
-		return OpenedDeadLetter{}, err
+		return api.OpenedDeadLetter{}, err
 	}
 	opened, err := o.vault.OpenAll(ctx, r)
 	if errors.Is(err, deadletter.ErrUnopenable) {
 		const reason = "the record was changed since it was sealed, or has parts of another record: an incident"
-		return OpenedDeadLetter{}, invoke.Refuse(codeUnopenable, "delivery_id", reason)
+		return api.OpenedDeadLetter{}, invoke.Refuse(api.CodeUnopenable, "delivery_id", reason)
 	}
 	if err != nil {
-		return OpenedDeadLetter{}, err
+		return api.OpenedDeadLetter{}, err
 	}
-	return OpenedDeadLetter{
+	return api.OpenedDeadLetter{
 		DeadLetter: o.view.show(ctx, []deadletter.Record{r})[0], OccurredAt: r.OccurredAt,
 		Body: string(opened.Body), Headers: headers(r), History: opened.History, Attributes: opened.Attributes,
 	}, nil

@@ -5,43 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
-	"github.com/herald-webhooks/herald/internal/rules/delivery"
-	"github.com/herald-webhooks/herald/internal/rules/job"
 )
-
-// DeadLetter is a dead letter as a list shows it: nothing sealed is opened.
-type DeadLetter struct {
-	DeliveryID string `json:"delivery_id"`
-	TenantID   string `json:"tenant_id"`
-	EndpointID string `json:"endpoint_id"`
-
-	// Host and description of the endpoint as it is now.
-	Host        string `json:"host"`
-	Description string `json:"description"`
-	EventID     string `json:"event_id"`
-	EventType   string `json:"event_type"`
-
-	// Dead, or where its replay stands.
-	Status deadletter.Status `json:"status"`
-	Reason delivery.Reason   `json:"reason"`
-
-	// How many POSTs were made before the latest death.
-	Attempts int `json:"attempts"`
-
-	// 0 means that there was no response.
-	LastStatus int       `json:"last_status"`
-	CreatedAt  time.Time `json:"created_at"`
-
-	// The time of the latest death.
-	DiedAt      time.Time `json:"died_at"`
-	ReplayCount int       `json:"replay_count"`
-}
 
 // letterView shows dead letters with hosts and descriptions, which are no part of the letters: they are those of the
 // endpoints as they are now.
@@ -51,7 +21,7 @@ type letterView struct {
 }
 
 // show reads each endpoint once. Where that fails, hosts and descriptions are missing, and nothing else.
-func (v letterView) show(ctx context.Context, records []deadletter.Record) []DeadLetter {
+func (v letterView) show(ctx context.Context, records []deadletter.Record) []api.DeadLetter {
 	keys := make([]dynamo.EndpointKey, len(records))
 	for n, r := range records {
 		keys[n] = dynamo.EndpointKey{TenantID: r.TenantID, EndpointID: r.EndpointID}
@@ -60,10 +30,10 @@ func (v letterView) show(ctx context.Context, records []deadletter.Record) []Dea
 	if err != nil {
 		v.log.WarnContext(ctx, "the dead letters' endpoints could not be read", telemetry.Cause(err))
 	}
-	shown := make([]DeadLetter, len(records))
+	shown := make([]api.DeadLetter, len(records))
 	for n, r := range records {
 		e := endpoints[r.EndpointID].Endpoint
-		shown[n] = DeadLetter{
+		shown[n] = api.DeadLetter{
 			DeliveryID: r.DeliveryID, TenantID: r.TenantID, EndpointID: r.EndpointID, Host: e.Host(),
 			Description: e.Description, EventID: r.EventID, EventType: r.EventType,
 			Status: r.Status, Reason: r.Reason, Attempts: r.Attempts, LastStatus: r.LastStatus,
@@ -71,11 +41,6 @@ func (v letterView) show(ctx context.Context, records []deadletter.Record) []Dea
 		}
 	}
 	return shown
-}
-
-type deadLettersRequest struct {
-	invoke.Page
-	job.Selector
 }
 
 // letterList lists dead letters, and opens none.
@@ -88,9 +53,9 @@ type letterList struct {
 // list lists by endpoint, tenant or status, narrowed by reason and time, latest death first. With an endpoint,
 // the tenant is checked and selects nothing.
 func (l letterList) list(
-	ctx context.Context, call *invoke.Call, req deadLettersRequest,
-) (invoke.List[DeadLetter], error) {
-	var none invoke.List[DeadLetter]
+	ctx context.Context, call *invoke.Call, req api.DeadLettersRequest,
+) (api.List[api.DeadLetter], error) {
+	var none api.List[api.DeadLetter]
 	wanted, err := selection(ctx, call, l.directory, req.Selector)
 	if err != nil {
 		return none, err
@@ -102,7 +67,7 @@ func (l letterList) list(
 	if wanted.EndpointID != "" {
 		wanted.TenantID = ""
 	}
-	read := func(limit int, start string) ([]DeadLetter, string, error) {
+	read := func(limit int, start string) ([]api.DeadLetter, string, error) {
 		records, next, err := l.letters.List(ctx, wanted, dynamo.LetterPage{Limit: limit, Cursor: start})
 		for _, r := range records {
 			err = errors.Join(err, invoke.CheckTenant(req.TenantID, r.TenantID))

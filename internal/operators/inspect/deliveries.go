@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 )
 
@@ -18,21 +19,23 @@ type deliveryList struct {
 }
 
 // list lists an endpoint's deliveries that are not acknowledged, the newest first, or one event's.
-func (l deliveryList) list(ctx context.Context, call *invoke.Call, req deliveriesRequest) (DeliveryList, error) {
+func (l deliveryList) list(
+	ctx context.Context, call *invoke.Call, req api.DeliveriesRequest,
+) (api.DeliveryList, error) {
 	switch {
 	case req.Event != nil:
 		return l.search.byContent(ctx, call, req)
 	case req.EventID != "":
 		return l.search.byID(ctx, call, req)
 	case req.EndpointID == "":
-		return DeliveryList{}, invoke.Invalid("endpoint_id", "endpoint_id, event or event_id is required")
+		return api.DeliveryList{}, invoke.Invalid("endpoint_id", "endpoint_id, event or event_id is required")
 	}
 	id, err := l.directory.ID(ctx, req.TenantID, req.EndpointID)
 	if err != nil {
-		return DeliveryList{}, err
+		return api.DeliveryList{}, err
 	}
 	call.Note(slog.String(telemetry.KeyEndpoint, id))
-	read := func(limit int, start string) (shown []Delivery, next string, err error) {
+	read := func(limit int, start string) (shown []api.Delivery, next string, err error) {
 		records, next, err := l.deliveries.ListOpen(ctx, id, limit, start)
 		// The index has them by endpoint, so each record's tenant is checked.
 		for _, r := range records {
@@ -42,5 +45,5 @@ func (l deliveryList) list(ctx context.Context, call *invoke.Call, req deliverie
 		return shown, next, err
 	}
 	list, err := invoke.Paged(call, req.Page, "deliveries "+id, read)
-	return DeliveryList{List: list}, err
+	return api.DeliveryList{List: list}, err
 }

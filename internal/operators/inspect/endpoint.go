@@ -8,46 +8,9 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/edges/audit"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
-	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
-
-// Endpoint is one endpoint, and how its deliveries stand.
-type Endpoint struct {
-	TenantID   string `json:"tenant_id"`
-	EndpointID string `json:"endpoint_id"`
-
-	// Without its query. It has its path only where the request asks for it.
-	URL         string `json:"url"`
-	Description string `json:"description"`
-
-	// The status that the owner has given it.
-	Status    endpoint.Status `json:"status"`
-	Events    []string        `json:"events"`
-	CreatedAt time.Time       `json:"created_at"`
-	UpdatedAt time.Time       `json:"updated_at"`
-
-	// Null where it is not deleted.
-	DeletedAt       time.Time `json:"deleted_at"`
-	SecretRotatedAt time.Time `json:"secret_rotated_at"`
-
-	// The secret before the last rotation signs, too, until then. Null where it does not, and where it no longer does.
-	PreviousSecretUntil time.Time `json:"previous_secret_until"`
-
-	// An operator has paused all endpoints of the tenant.
-	TenantPaused bool `json:"tenant_paused"`
-	Limits       `json:",embed"`
-	Health       Health  `json:"health"`
-	Waiting      Waiting `json:"waiting"`
-}
-
-type endpointRequest struct {
-	EndpointID string `json:"endpoint_id"`
-	TenantID   string `json:"tenant_id"`
-
-	// The path of a chat product's URL is a secret, so showing it is audited.
-	ShowPath bool `json:"show_path"`
-}
 
 // endpointView shows one endpoint, which a request names by its id, its host or its description.
 type endpointView struct {
@@ -57,24 +20,24 @@ type endpointView struct {
 }
 
 // show shows an endpoint, and counts its waiting deliveries.
-func (v endpointView) show(ctx context.Context, call *invoke.Call, req endpointRequest) (Endpoint, error) {
+func (v endpointView) show(ctx context.Context, call *invoke.Call, req api.EndpointRequest) (api.Endpoint, error) {
 	call.Note(slog.Bool("show_path", req.ShowPath))
 	found, err := v.directory.Find(ctx, req.TenantID, req.EndpointID)
 	if err != nil {
-		return Endpoint{}, err
+		return api.Endpoint{}, err
 	}
 	e := found.Endpoint
 	call.Note(slog.String(telemetry.KeyTenant, e.TenantID), slog.String(telemetry.KeyEndpoint, e.ID))
 	if req.ShowPath { // the line is written before anything is shown
 		if err := call.Audit(ctx, audit.Line{TenantID: e.TenantID, EndpointID: e.ID}); err != nil {
-			return Endpoint{}, err
+			return api.Endpoint{}, err
 		}
 	}
 	waiting, err := v.backlog.Count(ctx, e.ID)
 	if err != nil {
-		return Endpoint{}, err
+		return api.Endpoint{}, err
 	}
-	return Endpoint{
+	return api.Endpoint{
 		TenantID: e.TenantID, EndpointID: e.ID, URL: shownURL(e.URL, req.ShowPath), Description: e.Description,
 		Status: e.Status, Events: e.Events,
 		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, DeletedAt: e.DeletedAt,

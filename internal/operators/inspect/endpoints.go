@@ -8,39 +8,9 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
-	"github.com/herald-webhooks/herald/internal/rules/circuit"
 )
-
-// ListedEndpoint is an endpoint as a list shows it.
-type ListedEndpoint struct {
-	TenantID    string `json:"tenant_id"`
-	EndpointID  string `json:"endpoint_id"`
-	Host        string `json:"host"`
-	Description string `json:"description"`
-
-	// An operator has paused all endpoints of the tenant.
-	TenantPaused bool `json:"tenant_paused"`
-	Limits       `json:",embed"`
-	Health       `json:",embed"`
-	Waiting      Waiting `json:"waiting"`
-}
-
-type endpointsRequest struct {
-	invoke.Page
-
-	// With a tenant, all of its endpoints are listed. Without one, all that are in trouble.
-	TenantID string `json:"tenant_id"`
-
-	// One of the states below.
-	State string `json:"state"`
-
-	// The whole host of the URL, in small letters or capitals.
-	Host string `json:"host"`
-
-	// A part of the description.
-	Description string `json:"description"`
-}
 
 // endpointList lists endpoints. Those in trouble are found by their circuits, those of a tenant by their ids.
 type endpointList struct {
@@ -53,9 +23,9 @@ type endpointList struct {
 
 // wants reports whether a request's filters take an endpoint. Those without trouble are listed of a tenant only, or on
 // request.
-func (l endpointList) wants(r endpointsRequest, f invoke.Found) bool {
+func (l endpointList) wants(r api.EndpointsRequest, f invoke.Found) bool {
 	e, state := f.Endpoint, l.health.state(f)
-	if r.State == "" && r.TenantID == "" && untroubled(state) {
+	if r.State == "" && r.TenantID == "" && state.Untroubled() {
 		return false
 	}
 	inState := r.State == "" || r.State == state
@@ -65,17 +35,10 @@ func (l endpointList) wants(r endpointsRequest, f invoke.Found) bool {
 
 // readWanted reads endpoints, and keeps those that the request wants.
 func (l endpointList) readWanted(
-	ctx context.Context, req endpointsRequest, keys []dynamo.EndpointKey,
+	ctx context.Context, req api.EndpointsRequest, keys []dynamo.EndpointKey,
 ) ([]invoke.Found, error) {
 	found, err := l.reader.read(ctx, keys)
 	return slices.DeleteFunc(found, func(f invoke.Found) bool { return !l.wants(req, f) }), err
-}
-
-// states are the values of the filter for the state of endpoints.
-var states = []string{
-	string(circuit.Failing), stateFlapping, string(circuit.Open), string(circuit.Recovering),
-	invoke.StateDisabled, invoke.StatePaused, invoke.StateHealthy, invoke.StateRated, invoke.StateDeleted,
-	invoke.StateUnreadable,
 }
 
 // rounds bounds how long a page looks for items in a rare state. It then ends early, with a cursor.
@@ -83,17 +46,17 @@ const rounds = 20
 
 // list lists the endpoints in trouble, in no order, or all of a tenant's.
 func (l endpointList) list(
-	ctx context.Context, call *invoke.Call, req endpointsRequest,
-) (invoke.List[ListedEndpoint], error) {
-	if err := invoke.OneOf("state", req.State, states...); err != nil {
-		return invoke.List[ListedEndpoint]{}, err
+	ctx context.Context, call *invoke.Call, req api.EndpointsRequest,
+) (api.List[api.ListedEndpoint], error) {
+	if err := invoke.OneOf("state", req.State, api.States()...); err != nil {
+		return api.List[api.ListedEndpoint]{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
 	find := l.inTrouble
 	if req.TenantID != "" {
 		find = l.ofTenant
 	}
-	read := func(limit int, start string) ([]ListedEndpoint, string, error) {
+	read := func(limit int, start string) ([]api.ListedEndpoint, string, error) {
 		found, next, err := find(ctx, req, limit, start)
 		if err != nil {
 			return nil, "", err
@@ -102,13 +65,13 @@ func (l endpointList) list(
 		return shown, next, err
 	}
 	// A cursor is good for the same filters only.
-	filter := strings.Join([]string{"endpoints", req.TenantID, req.State, req.Host, req.Description}, " ")
+	filter := strings.Join([]string{"endpoints", req.TenantID, string(req.State), req.Host, req.Description}, " ")
 	return invoke.Paged(call, req.Page, filter, read)
 }
 
 // ofTenant looks for endpoints of a tenant, behind the one with the id start. Deleted ones are read on request only.
 func (l endpointList) ofTenant(
-	ctx context.Context, req endpointsRequest, limit int, start string,
+	ctx context.Context, req api.EndpointsRequest, limit int, start string,
 ) (found []invoke.Found, next string, err error) {
 	all, err := l.ids.List(ctx, req.TenantID)
 	if err != nil {
@@ -117,7 +80,7 @@ func (l endpointList) ofTenant(
 	var keys []dynamo.EndpointKey
 	// Ids are in the order of time, so the last one of a page is its cursor.
 	for _, e := range all {
-		if e.ID > start && (e.Live() || req.State == invoke.StateDeleted) {
+		if e.ID > start && (e.Live() || req.State == api.StateDeleted) {
 			keys = append(keys, dynamo.EndpointKey{TenantID: req.TenantID, EndpointID: e.ID})
 		}
 	}
@@ -130,7 +93,7 @@ func (l endpointList) ofTenant(
 
 // inTrouble looks for endpoints in trouble. The index of circuits finds them, so healthy endpoints cost nothing.
 func (l endpointList) inTrouble(
-	ctx context.Context, req endpointsRequest, limit int, start string,
+	ctx context.Context, req api.EndpointsRequest, limit int, start string,
 ) (found []invoke.Found, next string, err error) {
 	next = start
 	for range rounds {
@@ -152,14 +115,14 @@ func (l endpointList) inTrouble(
 }
 
 // show shows endpoints with their health and the count of their waiting deliveries.
-func (l endpointList) show(ctx context.Context, found []invoke.Found) ([]ListedEndpoint, error) {
+func (l endpointList) show(ctx context.Context, found []invoke.Found) ([]api.ListedEndpoint, error) {
 	waiting, err := l.waiting.of(ctx, found)
 	if err != nil {
 		return nil, err
 	}
-	shown := make([]ListedEndpoint, len(found))
+	shown := make([]api.ListedEndpoint, len(found))
 	for n, f := range found {
-		shown[n] = ListedEndpoint{
+		shown[n] = api.ListedEndpoint{
 			TenantID: f.Endpoint.TenantID, EndpointID: f.Endpoint.ID, Host: f.Endpoint.Host(),
 			Description: f.Endpoint.Description, TenantPaused: f.Tenant.Paused(),
 			Limits: limitsOf(f.Endpoint),

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/testkit"
@@ -44,32 +44,32 @@ var (
 )
 
 // byID sorts a list that has no order.
-var byID = cmpopts.SortSlices(func(a, b ListedEndpoint) bool { return a.EndpointID < b.EndpointID })
+var byID = cmpopts.SortSlices(func(a, b api.ListedEndpoint) bool { return a.EndpointID < b.EndpointID })
 
 func TestHandler_endpoints_showsHowEachStands(t *testing.T) {
-	want := invoke.List[ListedEndpoint]{Data: []ListedEndpoint{
+	want := api.List[api.ListedEndpoint]{Data: []api.ListedEndpoint{
 		{
 			TenantID: "acme", EndpointID: "webhook_down", Host: "down.example", Description: "orders",
-			Health: Health{
+			Health: api.Health{
 				State: "open", Since: since, Failures: 57, FailingSince: failed, OutageSince: failed, LastFailureAt: since,
-				LastStatus: 503, LastReason: "http_5xx", Recent: &Recent{Attempts: 4, Successes: 1}, LastProbeAt: down.ProbedAt,
+				LastStatus: 503, LastReason: "http_5xx", Recent: &api.Recent{Attempts: 4, Successes: 1}, LastProbeAt: down.ProbedAt,
 				NextProbeAt: probe,
 			},
-			Waiting: Waiting{Count: 1000, Held: 1000, More: true, OldestCreatedAt: failed, KeptUntil: kept},
+			Waiting: api.Waiting{Count: 1000, Held: 1000, More: true, OldestCreatedAt: failed, KeptUntil: kept},
 		},
 		{
 			TenantID: "acme", EndpointID: "webhook_asleep", Host: "asleep.example", // is not probed
-			Health: Health{
+			Health: api.Health{
 				State: "paused", Since: since, PausedBy: "ann", PauseReason: "asked", DiscardedBefore: failed,
 			},
-			Waiting: Waiting{},
+			Waiting: api.Waiting{},
 		},
 		{
 			TenantID: "acme", EndpointID: "webhook_back", Host: "back.example", // neither is this one, any more
-			Health:  Health{State: "recovering", Since: since, OutageSince: failed, RecoveredAt: since},
-			Waiting: Waiting{},
+			Health:  api.Health{State: "recovering", Since: since, OutageSince: failed, RecoveredAt: since},
+			Waiting: api.Waiting{},
 		},
-		{TenantID: "big", EndpointID: "webhook_purged", Health: Health{State: "deleted"}, Waiting: Waiting{}},
+		{TenantID: "big", EndpointID: "webhook_purged", Health: api.Health{State: "deleted"}, Waiting: api.Waiting{}},
 	}}
 	for _, more := range []bool{false, true} { // counted together, and one by one
 		inAccount(t, func(a *account) {
@@ -79,7 +79,7 @@ func TestHandler_endpoints_showsHowEachStands(t *testing.T) {
 			if more {
 				a.wait("webhook_other", 17*maxDueShard, 0, failed)
 			}
-			got := read[invoke.List[ListedEndpoint]](a, "endpoints", "")
+			got := read[api.List[api.ListedEndpoint]](a, "endpoints", "")
 			if diff := cmp.Diff(want, got, byID); diff != "" || a.calls["Count Backlog"] > 0 != more {
 				t.Errorf("endpoints, %d counted one by one (-want +got):\n%s", a.calls["Count Backlog"], diff)
 			}
@@ -91,7 +91,7 @@ func TestHandler_endpoints_showsHowEachStands(t *testing.T) {
 func (a *account) pages(fields string) (all [][]string) {
 	a.Helper()
 	for cursor := ""; len(all) < 50; {
-		page := read[invoke.List[ListedEndpoint]](a, "endpoints", fields+cursor)
+		page := read[api.List[api.ListedEndpoint]](a, "endpoints", fields+cursor)
 		var ids []string
 		for _, e := range page.Data {
 			ids = append(ids, e.EndpointID)
@@ -188,14 +188,14 @@ func TestHandler_endpoints_showsWhatIsUnreadable(t *testing.T) {
 }
 
 func TestHandler_endpoint_showsThePathOnRequestOnly(t *testing.T) {
-	want := Endpoint{
+	want := api.Endpoint{
 		TenantID: "acme", EndpointID: "webhook_down", URL: "https://down.example", Description: "orders", Status: "active",
 		Events: []string{"user.*"}, CreatedAt: failed, UpdatedAt: since, TenantPaused: true,
-		Health: Health{
+		Health: api.Health{
 			State: "paused", Since: at, Failures: 57, FailingSince: failed, OutageSince: failed, LastFailureAt: since,
-			LastStatus: 503, LastReason: "http_5xx", Recent: &Recent{Attempts: 4, Successes: 1}, LastProbeAt: down.ProbedAt,
+			LastStatus: 503, LastReason: "http_5xx", Recent: &api.Recent{Attempts: 4, Successes: 1}, LastProbeAt: down.ProbedAt,
 		},
-		Waiting: Waiting{Count: 3, Held: 2, OldestCreatedAt: failed, KeptUntil: kept},
+		Waiting: api.Waiting{Count: 3, Held: 2, OldestCreatedAt: failed, KeptUntil: kept},
 	}
 	inAccount(t, func(a *account) {
 		a.putEndpoints(rows...)
@@ -203,12 +203,12 @@ func TestHandler_endpoint_showsThePathOnRequestOnly(t *testing.T) {
 		a.Stops["acme"] = endpoint.Marks{PausedAt: at}
 		a.wait("webhook_down", 3, 2, failed)
 		for _, fields := range []string{`"endpoint_id":"webhook_down"`, `"endpoint_id":"webhook_down","tenant_id":"acme"`} {
-			if diff := cmp.Diff(want, read[Endpoint](a, "endpoint", fields)); diff != "" {
+			if diff := cmp.Diff(want, read[api.Endpoint](a, "endpoint", fields)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", fields, diff)
 			}
 		}
 		want.URL = "https://down.example/hooks"
-		opened := read[Endpoint](a, "endpoint", `"endpoint_id":"webhook_down","show_path":true`)
+		opened := read[api.Endpoint](a, "endpoint", `"endpoint_id":"webhook_down","show_path":true`)
 		if diff := cmp.Diff(want, opened); diff != "" || !strings.Contains(a.log.String(), `"show_path":true`) {
 			t.Errorf("with its path (-want +got):\n%s\n%s", diff, &a.log)
 		}
@@ -224,7 +224,7 @@ func TestHandler_endpoint_isUnreadableWithoutItsRowOrMarks(t *testing.T) {
 			a.putEndpoints(rows...)
 			a.putCircuits(down)
 			breaks(a)
-			got := read[Endpoint](a, "endpoint", `"endpoint_id":"webhook_down"`)
+			got := read[api.Endpoint](a, "endpoint", `"endpoint_id":"webhook_down"`)
 			if got.EndpointID != "webhook_down" || got.TenantID != "acme" || got.Health.State != "unreadable" {
 				t.Errorf("%s: %+v", name, got)
 			}
@@ -280,7 +280,7 @@ func TestHandler_endpoint_showsUntilWhenASecretBeforeSigns(t *testing.T) {
 		until := time.Now().UTC().Add(time.Hour).Truncate(time.Millisecond)
 		for stored, want := range map[time.Time]time.Time{until: until, until.Add(-2 * time.Hour): {}, {}: {}} {
 			a.putEndpoints(endpoint.Endpoint{ID: "webhook_1", TenantID: "acme", Status: endpoint.Active, PreviousUntil: stored})
-			got := read[Endpoint](a, "endpoint", `"endpoint_id":"webhook_1","tenant_id":"acme"`).PreviousSecretUntil
+			got := read[api.Endpoint](a, "endpoint", `"endpoint_id":"webhook_1","tenant_id":"acme"`).PreviousSecretUntil
 			if !got.Equal(want) {
 				t.Errorf("stored until %s, shown %s, want %s", stored, got, want)
 			}
@@ -293,11 +293,11 @@ func TestHandler_endpoint_isHealthyWithoutAnItem(t *testing.T) {
 		a.putEndpoints(endpoint.Endpoint{
 			ID: "webhook_1", TenantID: "acme", URL: "%", Status: endpoint.Deleted, DeletedAt: at,
 		})
-		want := Endpoint{
+		want := api.Endpoint{
 			TenantID: "acme", EndpointID: "webhook_1", Status: "deleted", DeletedAt: at, Events: []string{},
-			Health: Health{State: "deleted", Since: at}, Waiting: Waiting{},
+			Health: api.Health{State: "deleted", Since: at}, Waiting: api.Waiting{},
 		}
-		got := read[Endpoint](a, "endpoint", `"endpoint_id":"webhook_1","tenant_id":"acme"`)
+		got := read[api.Endpoint](a, "endpoint", `"endpoint_id":"webhook_1","tenant_id":"acme"`)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("endpoint (-want +got):\n%s", diff)
 		}
@@ -315,16 +315,16 @@ func TestHandler_summary_countsEndpointsByStateAndWhatWaits(t *testing.T) {
 		a.Stops["big"] = endpoint.Marks{PausedAt: at}
 		a.slow(map[string]time.Time{"hog": at.Add(6 * time.Hour), "ordinary": at.Add(time.Second)})
 		a.wait("webhook_down", 31, 19, failed)
-		got := read[Summary](a, "summary", "")
-		counts := EndpointCounts{
-			States:        map[string]int{"open": 1, "paused": 1, "recovering": 1, "failing": 1, "deleted": 1},
+		got := read[api.Summary](a, "summary", "")
+		counts := api.EndpointCounts{
+			States:        map[api.State]int{"open": 1, "paused": 1, "recovering": 1, "failing": 1, "deleted": 1},
 			PausedTenants: 1, SlowTenants: 1,
-			Slow: []SlowTenant{{TenantID: "hog", Until: at.Add(6*time.Hour - time.Minute)}}, // a burst takes a minute off
+			Slow: []api.SlowTenant{{TenantID: "hog", Until: at.Add(6*time.Hour - time.Minute)}}, // a burst takes a minute off
 		}
 		if diff := cmp.Diff(counts, got.Endpoints); diff != "" {
 			t.Errorf("endpoints (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff(Backlogged{Count: 31, Held: 19, NextDueAt: since}, got.Waiting); diff != "" {
+		if diff := cmp.Diff(api.Backlogged{Count: 31, Held: 19, NextDueAt: since}, got.Waiting); diff != "" {
 			t.Errorf("waiting (-want +got):\n%s", diff)
 		}
 		if counted := a.calls["Count Backlog"]; counted > 0 {
@@ -340,7 +340,7 @@ func TestHandler_summary_namesTheTenantsThatAreSlowTheLongest(t *testing.T) {
 			slow[fmt.Sprintf("t%02d", n)] = at.Add(time.Duration(n+1) * time.Hour)
 		}
 		a.slow(slow)
-		got := read[Summary](a, "summary", "").Endpoints
+		got := read[api.Summary](a, "summary", "").Endpoints
 		first, last := got.Slow[0].TenantID, got.Slow[len(got.Slow)-1].TenantID
 		if got.SlowTenants != 25 || len(got.Slow) != 20 || first != "t24" || last != "t05" {
 			t.Errorf("%d slow tenants, of which %d are named, %s to %s", got.SlowTenants, len(got.Slow), first, last)
@@ -353,7 +353,7 @@ func TestHandler_endpoints_thatAnswerNowAndThenAreFlapping(t *testing.T) {
 		state     circuit.State
 		ok, tried int
 		recovered time.Duration // ago
-		want      string
+		want      api.State
 	}{
 		"a run of failures":      {circuit.Failing, 1, 11, recently, "failing"},
 		"one success in ten":     {circuit.Failing, 1, 10, recently, "flapping"},
@@ -370,10 +370,10 @@ func TestHandler_endpoints_thatAnswerNowAndThenAreFlapping(t *testing.T) {
 				TenantID: "acme", EndpointID: "webhook_1", Version: 1, State: row.state, HeldUntil: at,
 				RecoveredAt: at.Add(-row.recovered), Recent: circuit.Recent{Start: at, Tried: row.tried, OK: row.ok},
 			})
-			if got := a.pages(`"state":"` + row.want + `"`); len(got) != 1 || len(got[0]) != 1 {
+			if got := a.pages(`"state":"` + string(row.want) + `"`); len(got) != 1 || len(got[0]) != 1 {
 				t.Errorf("%s: not among those %s: %v", name, row.want, got)
 			}
-			if got := read[Endpoint](a, "endpoint", `"endpoint_id":"webhook_1"`).Health.State; got != row.want {
+			if got := read[api.Endpoint](a, "endpoint", `"endpoint_id":"webhook_1"`).Health.State; got != row.want {
 				t.Errorf("%s: %s, want %s", name, got, row.want)
 			}
 		})
@@ -384,12 +384,12 @@ func TestHandler_endpoint_isNotProbedWhereNothingWaits(t *testing.T) {
 	inAccount(t, func(a *account) {
 		a.putEndpoints(rows...)
 		a.putCircuits(down)
-		got := read[Endpoint](a, "endpoint", `"endpoint_id":"webhook_down"`).Health
+		got := read[api.Endpoint](a, "endpoint", `"endpoint_id":"webhook_down"`).Health
 		if got.State != "open" || !got.NextProbeAt.IsZero() || got.Note != noteNoProbe {
 			t.Errorf("%+v", got)
 		}
 		a.wait("webhook_down", 1, 1, failed)
-		got = read[Endpoint](a, "endpoint", `"endpoint_id":"webhook_down"`).Health
+		got = read[api.Endpoint](a, "endpoint", `"endpoint_id":"webhook_down"`).Health
 		if got.NextProbeAt.IsZero() || got.Note != "" {
 			t.Errorf("once something waits: %+v", got)
 		}
@@ -421,7 +421,7 @@ func TestHandler_summary_saysWhereItStopsCounting(t *testing.T) {
 	} {
 		inAccount(t, func(a *account) {
 			row.given(a)
-			got := read[Summary](a, "summary", "")
+			got := read[api.Summary](a, "summary", "")
 			if got.Endpoints.More != row.endpoints || got.Waiting.More != row.counts {
 				t.Errorf("%s: %+v, %+v", name, got.Endpoints, got.Waiting)
 			}

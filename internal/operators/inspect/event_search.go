@@ -6,34 +6,14 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/herald-webhooks/herald/internal/edges/parallel"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/cursor"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
-
-// deliveriesRequest asks for the deliveries of an endpoint, or of an event. With an event, there are no pages.
-type deliveriesRequest struct {
-	invoke.Page
-	EndpointID string `json:"endpoint_id"`
-	EventID    string `json:"event_id"`
-
-	// The event as it was published.
-	Event    jsontext.Value `json:"event"`
-	TenantID string         `json:"tenant_id"`
-}
-
-// DeliveryList is a list of deliveries.
-type DeliveryList struct {
-	invoke.List[Delivery] `json:",embed"`
-
-	// How far the search went.
-	Note string `json:"note,omitzero"`
-}
 
 // eventSearch finds the deliveries of one event. No index has them by event: it would cost each delivery a write. Where
 // the event is given as it was published, the ids of its deliveries follow from it. Where it is not, the open
@@ -47,26 +27,26 @@ type eventSearch struct {
 // delivery's id is made of tenant, event, endpoint and body, so it asks for the ids of all the tenant's endpoints,
 // deleted ones included. There are at most 200, so it needs no pages.
 func (s eventSearch) byContent(
-	ctx context.Context, call *invoke.Call, req deliveriesRequest,
-) (DeliveryList, error) {
+	ctx context.Context, call *invoke.Call, req api.DeliveriesRequest,
+) (api.DeliveryList, error) {
 	e, err := event.Decode(req.Event, req.EventID)
 	invalid, refused := errors.AsType[*event.Invalid](err)
 	switch {
 	case refused:
-		return DeliveryList{}, invoke.Invalid("event", invalid.Error())
+		return api.DeliveryList{}, invoke.Invalid("event", invalid.Error())
 	case e.ID == "":
 		const reason = "is required with an event that has no id: it is then the id of its SQS message"
-		return DeliveryList{}, invoke.Invalid("event_id", reason)
+		return api.DeliveryList{}, invoke.Invalid("event_id", reason)
 	case req.EventID != "" && req.EventID != e.ID:
-		return DeliveryList{}, invoke.Invalid("event_id", "is not the id of the event")
+		return api.DeliveryList{}, invoke.Invalid("event_id", "is not the id of the event")
 	}
 	if err := invoke.CheckTenant(req.TenantID, e.TenantID); err != nil {
-		return DeliveryList{}, err
+		return api.DeliveryList{}, err
 	}
 	req.TenantID, req.EventID = e.TenantID, e.ID
 	endpoints, err := s.endpoints(ctx, call, req)
 	if err != nil {
-		return DeliveryList{}, err
+		return api.DeliveryList{}, err
 	}
 	content := delivery.ContentOf(e.Payload())
 	ids := make([]string, len(endpoints))
@@ -75,16 +55,16 @@ func (s eventSearch) byContent(
 	}
 	records, err := s.deliveries.BatchGet(ctx, ids)
 	if err != nil {
-		return DeliveryList{}, err
+		return api.DeliveryList{}, err
 	}
-	var shown []Delivery
+	var shown []api.Delivery
 	for _, id := range ids {
 		if r, found := records[id]; found {
 			shown = append(shown, showDelivery(r))
 		}
 	}
 	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
-	list := DeliveryList{List: invoke.List[Delivery]{Data: shown}}
+	list := api.DeliveryList{List: api.List[api.Delivery]{Data: shown}}
 	if len(shown) == 0 {
 		list.Note = noteNoMatch
 	}
@@ -92,7 +72,7 @@ func (s eventSearch) byContent(
 }
 
 // endpoints returns the ids of the tenant's endpoints, the oldest first. It refuses filters that mean nothing here.
-func (s eventSearch) endpoints(ctx context.Context, call *invoke.Call, req deliveriesRequest) ([]string, error) {
+func (s eventSearch) endpoints(ctx context.Context, call *invoke.Call, req api.DeliveriesRequest) ([]string, error) {
 	switch {
 	case req.EndpointID != "":
 		return nil, invoke.Invalid("endpoint_id", "give either endpoint_id or an event")
@@ -136,20 +116,20 @@ const (
 // byID lists the deliveries of an event id that are not acknowledged, with any content, the oldest
 // endpoint first.
 func (s eventSearch) byID(
-	ctx context.Context, call *invoke.Call, req deliveriesRequest,
-) (DeliveryList, error) {
+	ctx context.Context, call *invoke.Call, req api.DeliveriesRequest,
+) (api.DeliveryList, error) {
 	endpoints, err := s.endpoints(ctx, call, req)
 	if err != nil {
-		return DeliveryList{}, err
+		return api.DeliveryList{}, err
 	}
-	found := make([][]Delivery, len(endpoints))
+	found := make([][]api.Delivery, len(endpoints))
 	more := make([]bool, len(endpoints))
 	errs := parallel.Each(len(endpoints), sideBySide, func(i int) (err error) {
 		found[i], more[i], err = s.at(ctx, req, endpoints[i])
 		return err
 	})
 	if err := errors.Join(errs...); err != nil {
-		return DeliveryList{}, err
+		return api.DeliveryList{}, err
 	}
 	shown, note := slices.Concat(found...), noteSearched
 	if slices.Contains(more, true) {
@@ -159,13 +139,13 @@ func (s eventSearch) byID(
 	if len(shown) == 0 {
 		note = noteNone + note
 	}
-	return DeliveryList{List: invoke.List[Delivery]{Data: shown}, Note: note}, nil
+	return api.DeliveryList{List: api.List[api.Delivery]{Data: shown}, Note: note}, nil
 }
 
 // at searches the deliveries of one endpoint. More says that there are more than were searched.
 func (s eventSearch) at(
-	ctx context.Context, req deliveriesRequest, endpointID string,
-) (found []Delivery, more bool, err error) {
+	ctx context.Context, req api.DeliveriesRequest, endpointID string,
+) (found []api.Delivery, more bool, err error) {
 	next := ""
 	for range searchPages {
 		records, after, err := s.deliveries.ListOpen(ctx, endpointID, searchPage, next)

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
@@ -20,7 +20,7 @@ func made(endpointID string, state delivery.State, body string) delivery.Record 
 	}}
 }
 
-func shownStates(list DeliveryList) (states []string) {
+func shownStates(list api.DeliveryList) (states []string) {
 	for _, d := range list.Data {
 		states = append(states, d.EndpointID+" "+string(d.State))
 	}
@@ -67,7 +67,7 @@ func TestHandler_deliveriesOfEvent_findsThoseOfItsExactBody(t *testing.T) {
 	} {
 		inAccount(t, func(a *account) {
 			put(a)
-			got := read[DeliveryList](a, "deliveries", row.fields)
+			got := read[api.DeliveryList](a, "deliveries", row.fields)
 			note := ""
 			if row.want == nil {
 				note = noteNoMatch
@@ -97,7 +97,7 @@ func TestHandler_searchDeliveries_findsEveryContentThatIsNotAcknowledged(t *test
 			made("webhook_1", delivery.Dead, other),
 			made("webhook_1", delivery.Acknowledged, `{"type":"user.created","data":{}}`),
 		)
-		got := read[DeliveryList](a, "deliveries", `"event_id":"evt_1","tenant_id":"acme"`)
+		got := read[api.DeliveryList](a, "deliveries", `"event_id":"evt_1","tenant_id":"acme"`)
 		want := []string{"webhook_1 waiting", "webhook_1 dead", "webhook_2 retrying"}
 		diff := cmp.Diff(want, shownStates(got), inAnyOrder)
 		if diff != "" || got.NextCursor != nil || got.Note != noteSearched {
@@ -106,8 +106,8 @@ func TestHandler_searchDeliveries_findsEveryContentThatIsNotAcknowledged(t *test
 		if last := got.Data[len(got.Data)-1].EndpointID; last != "webhook_2" {
 			t.Errorf("the last is of %s, the oldest endpoint comes first", last)
 		}
-		none := read[DeliveryList](a, "deliveries", `"event_id":"evt_1","tenant_id":"none"`)
-		empty := DeliveryList{List: invoke.List[Delivery]{Data: []Delivery{}}, Note: noteNone + noteSearched}
+		none := read[api.DeliveryList](a, "deliveries", `"event_id":"evt_1","tenant_id":"none"`)
+		empty := api.DeliveryList{List: api.List[api.Delivery]{Data: []api.Delivery{}}, Note: noteNone + noteSearched}
 		if diff := cmp.Diff(empty, none); diff != "" {
 			t.Errorf("of a tenant without endpoints (-want +got)\n%s", diff)
 		}
@@ -132,7 +132,7 @@ func TestHandler_searchDeliveries_saysWhereItStopped(t *testing.T) {
 					a.putDeliveries(made(id, delivery.Waiting, fmt.Sprint(n)))
 				}
 			}
-			got := read[DeliveryList](a, "deliveries", `"event_id":"evt_1","tenant_id":"acme"`)
+			got := read[api.DeliveryList](a, "deliveries", `"event_id":"evt_1","tenant_id":"acme"`)
 			if len(got.Data) != 2*row.found || got.Note != row.note {
 				t.Errorf("%s: %d found, note %q", name, len(got.Data), got.Note)
 			}

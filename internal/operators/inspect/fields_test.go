@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
@@ -34,11 +35,11 @@ func TestHandler_endpoint_readsEveryFieldThatItShows(t *testing.T) {
 			reflect.ValueOf(&part).Elem().FieldByIndex(field.Index).Set(to)
 		}
 	}
-	var shown [2]Endpoint
+	var shown [2]api.Endpoint
 	for n, e := range []endpoint.Endpoint{whole, part} {
 		inAccount(t, func(a *account) {
 			a.putEndpoints(e)
-			shown[n] = read[Endpoint](a, "endpoint", `"endpoint_id":"webhook_1","tenant_id":"acme"`)
+			shown[n] = read[api.Endpoint](a, "endpoint", `"endpoint_id":"webhook_1","tenant_id":"acme"`)
 		})
 	}
 	if diff := cmp.Diff(shown[0], shown[1]); diff != "" {

@@ -7,10 +7,11 @@ package inspect
 
 import (
 	"log/slog"
-	"maps"
+	"slices"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/edges/audit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/allowance"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
@@ -53,15 +54,14 @@ type Handler struct {
 
 // Function returns the operator function with the actions of this package.
 func (h *Handler) Function() *invoke.Function {
-	actions := h.aboutEndpoints()
-	for _, more := range []map[string]invoke.Action{h.aboutDeliveries(), h.aboutLetters(), h.aboutOperations()} {
-		maps.Copy(actions, more)
+	actions := slices.Concat(h.aboutEndpoints(), h.aboutDeliveries(), h.aboutLetters(), h.aboutOperations())
+	return &invoke.Function{
+		Name: string(api.Inspect), Audit: h.Audit, Log: h.Log, Now: h.Now, Actions: invoke.Table(actions...),
 	}
-	return &invoke.Function{Name: "inspect", Audit: h.Audit, Log: h.Log, Now: h.Now, Actions: actions}
 }
 
 // aboutEndpoints are the actions that show endpoints, and the overview of all trouble.
-func (h *Handler) aboutEndpoints() map[string]invoke.Action {
+func (h *Handler) aboutEndpoints() []invoke.Entry {
 	reader, waiting := endpointReader{h.Readings}, waitingCounter{h.Backlog}
 	health := healthView{settings: h.Probing, maxLife: h.MaxLife, now: h.Now}
 	list := endpointList{ids: h.IDs, circuits: h.Circuits, reader: reader, waiting: waiting, health: health}
@@ -73,39 +73,49 @@ func (h *Handler) aboutEndpoints() map[string]invoke.Action {
 		trouble: trouble, waiting: waiting, letters: h.DeadLetters, queues: queueMeter{h.Meter, h.Queues},
 		causes: causeList{letters: h.DeadLetters, directory: h.Directory, endpoints: reader},
 	}
-	return map[string]invoke.Action{
-		"endpoints": invoke.Do(list.list), "endpoint": invoke.Do(one.show), "summary": invoke.Do(all.summary),
+	return []invoke.Entry{
+		invoke.Serve(api.ListEndpoints, list.list),
+		invoke.Serve(api.GetEndpoint, one.show),
+		invoke.Serve(api.GetSummary, all.summary),
 	}
 }
 
 // aboutDeliveries are the actions that show deliveries.
-func (h *Handler) aboutDeliveries() map[string]invoke.Action {
+func (h *Handler) aboutDeliveries() []invoke.Entry {
 	one := deliveryView{h.Deliveries}
 	list := deliveryList{
 		deliveries: h.Deliveries, directory: h.Directory,
 		search: eventSearch{deliveries: h.Deliveries, ids: h.IDs},
 	}
-	return map[string]invoke.Action{"delivery": invoke.Do(one.show), "deliveries": invoke.Do(list.list)}
+	return []invoke.Entry{
+		invoke.Serve(api.GetDelivery, one.show),
+		invoke.Serve(api.ListDeliveries, list.list),
+	}
 }
 
 // aboutLetters are the actions that show dead letters and causes of death.
-func (h *Handler) aboutLetters() map[string]invoke.Action {
+func (h *Handler) aboutLetters() []invoke.Entry {
 	reader := endpointReader{h.Readings}
 	view := letterView{endpoints: reader, log: h.Log}
 	list := letterList{letters: h.DeadLetters, directory: h.Directory, view: view}
 	opener := letterOpener{letters: h.DeadLetters, vault: h.Vault, view: view}
 	causes := causeList{letters: h.DeadLetters, directory: h.Directory, endpoints: reader}
-	return map[string]invoke.Action{
-		"dead_letters": invoke.Do(list.list), "dead_letter": invoke.Do(opener.open), "causes": invoke.Do(causes.list),
+	return []invoke.Entry{
+		invoke.Serve(api.ListDeadLetters, list.list),
+		invoke.Serve(api.OpenDeadLetter, opener.open),
+		invoke.Serve(api.ListCauses, causes.list),
 	}
 }
 
 // aboutOperations are the actions that show operators' jobs, and the events that wait for an operator.
-func (h *Handler) aboutOperations() map[string]invoke.Action {
+func (h *Handler) aboutOperations() []invoke.Entry {
 	jobs := jobView{jobs: h.Jobs, deliveries: h.Deliveries}
 	events := rejectedView{queue: h.Rejected, jobs: h.Jobs, log: h.Log, now: h.Now}
-	return map[string]invoke.Action{
-		"jobs": invoke.Do(jobs.list), "job": invoke.Do(jobs.show), "job_failures": invoke.Do(jobs.failures),
-		"job_outcome": invoke.Do(jobs.outcome), "rejected_events": invoke.Do(events.show),
+	return []invoke.Entry{
+		invoke.Serve(api.ListJobs, jobs.list),
+		invoke.Serve(api.GetJob, jobs.show),
+		invoke.Serve(api.ListJobFailures, jobs.failures),
+		invoke.Serve(api.GetJobOutcome, jobs.outcome),
+		invoke.Serve(api.ListRejected, events.show),
 	}
 }

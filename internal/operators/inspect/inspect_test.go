@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/rejected"
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
@@ -23,19 +23,19 @@ func TestHandler_delivery_showsTheWholeRecord(t *testing.T) {
 		Ref: before("msg_1"), EventType: "user.created", State: delivery.Retrying, Attempts: 2, LastStatus: 503,
 		Reason: delivery.ReasonHTTP5xx, DurationMS: 12, NextAttemptAt: at.Add(time.Minute), UpdatedAt: at.Add(time.Second),
 	}
-	want := Delivery{
+	want := api.Delivery{
 		DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", EventID: "evt_1", EventType: "user.created",
 		State: "retrying", Attempts: 2, Replay: 1, LastStatus: 503, Reason: delivery.ReasonHTTP5xx, DurationMS: 12,
 		NextAttemptAt: at.Add(time.Minute), OccurredAt: occurred, CreatedAt: at, UpdatedAt: at.Add(time.Second),
 	}
 	inAccount(t, func(a *account) {
 		a.putDeliveries(r)
-		if diff := cmp.Diff(want, read[Delivery](a, "delivery", `"delivery_id":"msg_1"`)); diff != "" {
+		if diff := cmp.Diff(want, read[api.Delivery](a, "delivery", `"delivery_id":"msg_1"`)); diff != "" {
 			t.Errorf("delivery (-want +got):\n%s", diff)
 		}
 		r.DeliveryID, want.DeliveryID, want.Test = "test_1", "test_1", true
 		a.putDeliveries(r)
-		if diff := cmp.Diff(want, read[Delivery](a, "delivery", `"delivery_id":"test_1"`)); diff != "" {
+		if diff := cmp.Diff(want, read[api.Delivery](a, "delivery", `"delivery_id":"test_1"`)); diff != "" {
 			t.Errorf("a test (-want +got):\n%s", diff)
 		}
 	})
@@ -204,7 +204,7 @@ func TestHandler_keepsTheDetailOfErrorsInItsLog(t *testing.T) {
 
 func TestHandler_deliveries_goesOnWithItsCursor(t *testing.T) {
 	inAccount(t, func(a *account) {
-		var want []Delivery
+		var want []api.Delivery
 		for n := range 5 {
 			r := delivery.Record{Ref: ref(fmt.Sprint("msg_", n)), State: delivery.Retrying}
 			r.CreatedAt = at.Add(-time.Duration(n) * time.Minute) // the newest first
@@ -214,9 +214,9 @@ func TestHandler_deliveries_goesOnWithItsCursor(t *testing.T) {
 		acknowledged := delivery.Record{Ref: ref("msg_9"), State: delivery.Acknowledged}
 		a.putDeliveries(acknowledged)
 		const of = `"endpoint_id":"webhook_1","limit":2`
-		var got []Delivery
+		var got []api.Delivery
 		for cursor := ""; ; {
-			page := read[invoke.List[Delivery]](a, "deliveries", of+cursor)
+			page := read[api.List[api.Delivery]](a, "deliveries", of+cursor)
 			got = append(got, page.Data...)
 			if page.NextCursor == nil {
 				break
@@ -239,8 +239,8 @@ func TestHandler_deadLetters_showsNothingSealed(t *testing.T) {
 			LastStatus: 504, ReplayCount: 2, DiedAt: at, Sealed: deadletter.Sealed{Body: []byte("sealed")},
 		})
 		const dead = `"endpoint_id":"webhook_1","status":"dead"`
-		got := read[invoke.List[DeadLetter]](a, "dead_letters", dead)
-		want := invoke.List[DeadLetter]{Data: []DeadLetter{{
+		got := read[api.List[api.DeadLetter]](a, "dead_letters", dead)
+		want := api.List[api.DeadLetter]{Data: []api.DeadLetter{{
 			DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", Host: "a.example", Description: "orders",
 			EventID: "evt_1", EventType: "user.created", Status: "dead", Reason: delivery.ReasonTimeout, Attempts: 10,
 			LastStatus: 504, CreatedAt: at, DiedAt: at, ReplayCount: 2,
@@ -250,7 +250,7 @@ func TestHandler_deadLetters_showsNothingSealed(t *testing.T) {
 		}
 		a.refuse("Read Endpoints")
 		want.Data[0].Host, want.Data[0].Description = "", ""
-		got = read[invoke.List[DeadLetter]](a, "dead_letters", dead)
+		got = read[api.List[api.DeadLetter]](a, "dead_letters", dead)
 		if diff := cmp.Diff(want, got); diff != "" || !strings.Contains(a.log.String(), "could not be read") {
 			t.Errorf("without endpoints (-want +got):\n%s\n%s", diff, &a.log)
 		}
@@ -283,7 +283,7 @@ func TestHandler_deadLetters_selects(t *testing.T) {
 			a.putEndpoints(append([]endpoint.Endpoint{deleted}, rows...)...)
 			a.putLetters(letters...)
 			var got []string
-			for _, l := range read[invoke.List[DeadLetter]](a, "dead_letters", fields).Data {
+			for _, l := range read[api.List[api.DeadLetter]](a, "dead_letters", fields).Data {
 				got = append(got, l.DeliveryID)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -301,15 +301,15 @@ func TestHandler_deadLetter_opensWhatIsSealed(t *testing.T) {
 	r = sealed(t, r, deadletter.Death{Body: []byte(`{"type":"user.created"}`), Entry: entry})
 	inAccount(t, func(a *account) {
 		a.putLetters(r)
-		listed := read[invoke.List[DeadLetter]](a, "dead_letters", `"status":"dead"`)
-		want := OpenedDeadLetter{
+		listed := read[api.List[api.DeadLetter]](a, "dead_letters", `"status":"dead"`)
+		want := api.OpenedDeadLetter{
 			DeadLetter: listed.Data[0], OccurredAt: occurred,
 			Body: `{"type":"user.created"}`, History: []deadletter.Entry{entry},
 			Headers: map[string]string{
 				"content-type": "application/json", "wh-id": "msg_1", "wh-webhook-event": "user.created",
 			},
 		}
-		got := read[OpenedDeadLetter](a, "dead_letter", `"delivery_id":"msg_1","tenant_id":"acme"`)
+		got := read[api.OpenedDeadLetter](a, "dead_letter", `"delivery_id":"msg_1","tenant_id":"acme"`)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("dead letter (-want +got):\n%s", diff)
 		}
@@ -334,15 +334,15 @@ func TestHandler_summary_countsDeadLettersAndMeasuresQueues(t *testing.T) {
 			})
 		}
 		a.depths = map[string][3]string{"url/events": {"1", "2", "3"}, "url/retries": {"0", "40", "0"}}
-		want := Summary{
-			Endpoints: EndpointCounts{States: map[string]int{}, Slow: []SlowTenant{}},
-			DeadLetters: map[deadletter.Status]LetterCount{
+		want := api.Summary{
+			Endpoints: api.EndpointCounts{States: map[api.State]int{}, Slow: []api.SlowTenant{}},
+			DeadLetters: map[deadletter.Status]api.LetterCount{
 				"dead": {Count: 3, OldestDiedAt: at}, "replaying": {},
 				"replayed": {Count: 1, OldestDiedAt: at.Add(3 * time.Minute)},
 			},
-			Queues: map[string]Depth{"EventsQueue": {Visible: 1, InFlight: 2, Delayed: 3}, "RetryQueue": {InFlight: 40}},
+			Queues: map[string]api.Depth{"EventsQueue": {Visible: 1, InFlight: 2, Delayed: 3}, "RetryQueue": {InFlight: 40}},
 		}
-		if diff := cmp.Diff(want, read[Summary](a, "summary", "")); diff != "" {
+		if diff := cmp.Diff(want, read[api.Summary](a, "summary", "")); diff != "" {
 			t.Errorf("summary (-want +got):\n%s", diff)
 		}
 		a.depths["url/retries"] = [3]string{"1", "many", "0"}

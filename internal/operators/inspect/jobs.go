@@ -13,11 +13,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
-type jobsRequest struct {
-	invoke.Page
-	State job.State `json:"state"`
-}
-
 // jobView shows jobs and their results. A job's results are pages of up to 100 ids each, in the order of its work.
 type jobView struct {
 	jobs       Jobs
@@ -26,10 +21,10 @@ type jobView struct {
 
 // list lists stopped jobs first, then running, then finished ones, each newest first.
 func (v jobView) list(
-	ctx context.Context, call *invoke.Call, req jobsRequest,
-) (invoke.List[api.Job], error) {
+	ctx context.Context, call *invoke.Call, req api.JobsRequest,
+) (api.List[api.Job], error) {
 	if err := invoke.OneOf("state", req.State, job.Running, job.Stopped, job.Done); err != nil {
-		return invoke.List[api.Job]{}, err
+		return api.List[api.Job]{}, err
 	}
 	read := func(limit int, start string) ([]api.Job, string, error) {
 		jobs, next, err := v.jobs.List(ctx, req.State, limit, start)
@@ -42,12 +37,8 @@ func (v jobView) list(
 	return invoke.Paged(call, req.Page, "jobs "+string(req.State), read)
 }
 
-type jobRequest struct {
-	JobID string `json:"job_id"`
-}
-
 // show shows one job.
-func (v jobView) show(ctx context.Context, call *invoke.Call, req jobRequest) (api.Job, error) {
+func (v jobView) show(ctx context.Context, call *invoke.Call, req api.JobRequest) (api.Job, error) {
 	j, err := v.find(ctx, call, req.JobID)
 	return invoke.ShowJob(j), err
 }
@@ -57,57 +48,40 @@ func (v jobView) find(ctx context.Context, call *invoke.Call, id string) (job.Jo
 	return invoke.Find(ctx, call, "job_id", id, v.jobs.Get, "no job has this id, or it is more than 90 days old")
 }
 
-// JobFailure is an id that a job did not act on: a delivery's, or a rejected event's message id.
-type JobFailure struct {
-	ID string `json:"id"`
-
-	// Refused, or failed where an internal error was met.
-	Result string `json:"result"`
-
-	// Of a refusal its reason, of a failure the last one.
-	Reason string `json:"reason"`
-}
-
-// jobPagesRequest asks for a part of a job's results. Parts have no limit: each has pagesAtOnce pages.
-type jobPagesRequest struct {
-	jobRequest
-	Cursor string `json:"cursor"`
-}
-
 // pagesAtOnce bounds the pages of results of one request: up to 100 ids each.
 const pagesAtOnce = 20
 
 // failures lists a job's failures, with reasons. A page of the list may be short or empty.
 func (v jobView) failures(
-	ctx context.Context, call *invoke.Call, req jobPagesRequest,
-) (invoke.List[JobFailure], error) {
+	ctx context.Context, call *invoke.Call, req api.JobPagesRequest,
+) (api.List[api.JobFailure], error) {
 	pages, next, err := v.pages(ctx, call, req, "failures")
 	if err != nil {
-		return invoke.List[JobFailure]{}, err
+		return api.List[api.JobFailure]{}, err
 	}
-	var failures []JobFailure
+	var failures []api.JobFailure
 	for _, p := range pages {
 		for _, f := range p.Failures {
-			result := "failed"
+			result := api.ResultFailed
 			if f.Refused {
-				result = "refused"
+				result = api.ResultRefused
 			}
-			failures = append(failures, JobFailure{ID: f.ID, Result: result, Reason: f.Reason})
+			failures = append(failures, api.JobFailure{ID: f.ID, Result: result, Reason: f.Reason})
 		}
 	}
-	return invoke.List[JobFailure]{Data: failures, NextCursor: next}, nil
+	return api.List[api.JobFailure]{Data: failures, NextCursor: next}, nil
 }
 
 // pages reads the pages of a job's results that a cursor stands for, and makes the next one.
 func (v jobView) pages(
-	ctx context.Context, call *invoke.Call, req jobPagesRequest, list string,
+	ctx context.Context, call *invoke.Call, req api.JobPagesRequest, list string,
 ) (pages []job.Page, next *string, err error) {
 	j, err := v.find(ctx, call, req.JobID)
 	if err != nil {
 		return nil, nil, err
 	}
 	filter := "job " + list + " " + j.ID
-	start, err := invoke.Page{Cursor: req.Cursor}.Start(filter)
+	start, err := invoke.Start(req.Cursor, filter)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -124,34 +98,11 @@ func (v jobView) pages(
 	return pages, next, err
 }
 
-// JobOutcome counts the states of the deliveries that a job sent again, of a part of them if there is a cursor: the
-// sum over all parts is the job's.
-type JobOutcome struct {
-	// How many the job sent again.
-	Sent int `json:"sent"`
-
-	// Those that were acknowledged.
-	Delivered int `json:"delivered"`
-
-	// Those that died again, purged ones included.
-	DeadAgain int `json:"dead_again"`
-
-	// Those that wait, or are being tried.
-	UnderWay int `json:"under_way"`
-
-	// Those that were discarded on their way.
-	Discarded int `json:"discarded"`
-
-	// Those with a record that has expired.
-	Unknown    int     `json:"unknown"`
-	NextCursor *string `json:"next_cursor"`
-}
-
 // outcome counts the states of up to 2,000 deliveries that a job sent again, as they are now.
-func (v jobView) outcome(ctx context.Context, call *invoke.Call, req jobPagesRequest) (JobOutcome, error) {
+func (v jobView) outcome(ctx context.Context, call *invoke.Call, req api.JobPagesRequest) (api.JobOutcome, error) {
 	pages, next, err := v.pages(ctx, call, req, "outcome")
 	if err != nil {
-		return JobOutcome{}, err
+		return api.JobOutcome{}, err
 	}
 	var ids []string
 	// The pages name the ids that the job sent. Their records say how these fared.
@@ -160,9 +111,9 @@ func (v jobView) outcome(ctx context.Context, call *invoke.Call, req jobPagesReq
 	}
 	records, err := v.deliveries.BatchGet(ctx, ids)
 	if err != nil {
-		return JobOutcome{}, err
+		return api.JobOutcome{}, err
 	}
-	o := JobOutcome{Sent: len(ids), NextCursor: next}
+	o := api.JobOutcome{Sent: len(ids), NextCursor: next}
 	for _, id := range ids {
 		switch r, found := records[id]; {
 		case !found:

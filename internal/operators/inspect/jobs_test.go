@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
@@ -67,16 +67,19 @@ func (a *account) showsAJob() {
 			a.Errorf("%s %s is refused as %q, want %q", row.action, row.fields, got, row.want)
 		}
 	}
-	first := read[invoke.List[JobFailure]](a, "job_failures", one)
+	first := read[api.List[api.JobFailure]](a, "job_failures", one)
 	rest := one + `,"cursor":"` + *first.NextCursor + `"`
-	second := read[invoke.List[JobFailure]](a, "job_failures", rest)
-	want := []JobFailure{{"msg_refused", "refused", "replay_limit"}, {"msg_failed", "failed", "internal"}}
+	second := read[api.List[api.JobFailure]](a, "job_failures", rest)
+	want := []api.JobFailure{
+		{ID: "msg_refused", Result: "refused", Reason: "replay_limit"},
+		{ID: "msg_failed", Result: "failed", Reason: "internal"},
+	}
 	if diff := cmp.Diff(want, first.Data[:2]); diff != "" || len(first.Data) != 40 || len(second.Data) != 10 ||
 		second.NextCursor != nil {
 		a.Errorf("%d and %d failures (-want +got)\n%s", len(first.Data), len(second.Data), diff)
 	}
-	outcome := read[JobOutcome](a, "job_outcome", one)
-	counts := JobOutcome{Sent: 20, Delivered: 1, DeadAgain: 2, UnderWay: 2, Discarded: 1, Unknown: 14}
+	outcome := read[api.JobOutcome](a, "job_outcome", one)
+	counts := api.JobOutcome{Sent: 20, Delivered: 1, DeadAgain: 2, UnderWay: 2, Discarded: 1, Unknown: 14}
 	counts.NextCursor = outcome.NextCursor
 	if diff := cmp.Diff(counts, outcome); diff != "" || outcome.NextCursor == nil {
 		a.Errorf("outcome (-want +got)\n%s", diff)
@@ -115,7 +118,7 @@ func TestHandler_takesNoCursorOfAnotherList(t *testing.T) {
 				a.putDeliveries(delivery.Record{Ref: ref(id), State: delivery.Dead})
 				a.workedOff(fmt.Sprint("job_", n+1), job.Running)
 			}
-			page := read[invoke.List[any]](a, row.list, row.fields)
+			page := read[api.List[any]](a, row.list, row.fields)
 			if page.NextCursor == nil {
 				t.Fatalf("%s with %s has one page", row.list, row.fields)
 			}

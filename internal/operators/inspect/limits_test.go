@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
@@ -16,15 +16,15 @@ func TestHandler_endpoint_showsItsLimits(t *testing.T) {
 	for name, row := range map[string]struct {
 		owner int
 		marks endpoint.Marks
-		want  Limits
+		want  api.Limits
 	}{
-		"none":        {0, endpoint.Marks{}, Limits{}},
-		"the owner's": {10, endpoint.Marks{}, Limits{RateLimit: new(10), EffectiveRateLimit: new(10)}},
-		"both": {10, byAnn, Limits{
+		"none":        {0, endpoint.Marks{}, api.Limits{}},
+		"the owner's": {10, endpoint.Marks{}, api.Limits{RateLimit: new(10), EffectiveRateLimit: new(10)}},
+		"both": {10, byAnn, api.Limits{
 			RateLimit: new(10), OperatorRateLimit: new(5), EffectiveRateLimit: new(5),
 			LimitedBy: "ann", LimitedAt: since, LimitReason: "their quota",
 		}},
-		"an operator's larger one": {3, byAnn, Limits{
+		"an operator's larger one": {3, byAnn, api.Limits{
 			RateLimit: new(3), OperatorRateLimit: new(5), EffectiveRateLimit: new(3),
 			LimitedBy: "ann", LimitedAt: since, LimitReason: "their quota",
 		}},
@@ -33,9 +33,9 @@ func TestHandler_endpoint_showsItsLimits(t *testing.T) {
 			a.putEndpoints(endpoint.Endpoint{
 				ID: "webhook_1", TenantID: "acme", Status: endpoint.Active, RateLimit: row.owner, Marks: row.marks,
 			})
-			one := read[Endpoint](a, "endpoint", `"tenant_id":"acme","endpoint_id":"webhook_1"`).Limits
-			listed := read[invoke.List[ListedEndpoint]](a, "endpoints", `"tenant_id":"acme"`).Data[0].Limits
-			if diff := cmp.Diff([]Limits{row.want, row.want}, []Limits{one, listed}); diff != "" {
+			one := read[api.Endpoint](a, "endpoint", `"tenant_id":"acme","endpoint_id":"webhook_1"`).Limits
+			listed := read[api.List[api.ListedEndpoint]](a, "endpoints", `"tenant_id":"acme"`).Data[0].Limits
+			if diff := cmp.Diff([]api.Limits{row.want, row.want}, []api.Limits{one, listed}); diff != "" {
 				t.Errorf("%s: one and listed (-want +got):\n%s", name, diff)
 			}
 		})
@@ -64,12 +64,12 @@ func TestHandler_endpoints_thatWaitForTheirRateAreInNoTrouble(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", fields, diff)
 			}
 		}
-		got := read[Endpoint](a, "endpoint", `"tenant_id":"acme","endpoint_id":"webhook_1"`)
-		if got.Health.State != invoke.StateRated || !got.Health.Since.Equal(failed) || got.Waiting.Held != 12 {
+		got := read[api.Endpoint](a, "endpoint", `"tenant_id":"acme","endpoint_id":"webhook_1"`)
+		if got.Health.State != api.StateRated || !got.Health.Since.Equal(failed) || got.Waiting.Held != 12 {
 			t.Errorf("%+v, %+v", got.Health, got.Waiting)
 		}
-		want := map[string]int{"flapping": 1}
-		if diff := cmp.Diff(want, read[Summary](a, "summary", "").Endpoints.States); diff != "" {
+		want := map[api.State]int{"flapping": 1}
+		if diff := cmp.Diff(want, read[api.Summary](a, "summary", "").Endpoints.States); diff != "" {
 			t.Errorf("summary (-want +got):\n%s", diff)
 		}
 	})

@@ -10,19 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
-
-// Depth counts a queue's messages.
-type Depth struct {
-	// Messages that a receive may get now.
-	Visible int `json:"visible"`
-
-	// Received, or invisible until a retry.
-	InFlight int `json:"in_flight"`
-
-	// Messages that were sent with a delay.
-	Delayed int `json:"delayed"`
-}
 
 // queueMeter measures queues. The counts are SQS's approximations.
 type queueMeter struct {
@@ -33,8 +23,8 @@ type queueMeter struct {
 }
 
 // depths measures all queues, by logical id. It asks for one after the other: there are six.
-func (m queueMeter) depths(ctx context.Context) (map[string]Depth, error) {
-	depths := map[string]Depth{}
+func (m queueMeter) depths(ctx context.Context) (map[string]api.Depth, error) {
+	depths := map[string]api.Depth{}
 	for name, url := range m.urls {
 		d, err := m.depth(ctx, url)
 		if err != nil {
@@ -46,7 +36,7 @@ func (m queueMeter) depths(ctx context.Context) (map[string]Depth, error) {
 }
 
 // depth measures one queue.
-func (m queueMeter) depth(ctx context.Context, url string) (d Depth, err error) {
+func (m queueMeter) depth(ctx context.Context, url string) (d api.Depth, err error) {
 	counts := map[types.QueueAttributeName]*int{
 		types.QueueAttributeNameApproximateNumberOfMessages:           &d.Visible,
 		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible: &d.InFlight,
@@ -56,12 +46,12 @@ func (m queueMeter) depth(ctx context.Context, url string) (d Depth, err error) 
 		QueueUrl: aws.String(url), AttributeNames: slices.Collect(maps.Keys(counts)),
 	})
 	if err != nil {
-		return Depth{}, fmt.Errorf("measuring a queue: %w", err)
+		return api.Depth{}, fmt.Errorf("measuring a queue: %w", err)
 	}
 	for name, count := range counts {
 		n, err := strconv.Atoi(out.Attributes[string(name)])
 		if err != nil {
-			return Depth{}, fmt.Errorf("reading %s: %w", name, err)
+			return api.Depth{}, fmt.Errorf("reading %s: %w", name, err)
 		}
 		*count = n
 	}

@@ -9,54 +9,14 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/audit"
 	"github.com/herald-webhooks/herald/internal/edges/rejected"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
-// RejectedEvent is one event on EventsDeadLetterQueue.
-type RejectedEvent struct {
-	MessageID string `json:"message_id"`
-
-	// The id that the event has, or its message's where it has none.
-	EventID string `json:"event_id"`
-
-	// Why fanout rejected it, or not_processed where SQS moved it here.
-	Reason string    `json:"reason"`
-	SentAt time.Time `json:"sent_at"`
-
-	// The length of the body, shown or not.
-	Bytes int `json:"bytes"`
-
-	// Null where the answer has no room for it.
-	Body *string `json:"body"`
-}
-
 // maxBodies bounds the bodies in one answer, in bytes: Lambda answers at most 6 MB, and JSON
 // can double a body.
 const maxBodies = 2 << 20
-
-type rejectedRequest struct {
-	// How many events are shown, not how many are searched.
-	Limit    *int   `json:"limit"`
-	TenantID string `json:"tenant_id"`
-
-	// A part of the reason.
-	Reason string `json:"reason"`
-
-	// The earliest time of sending. It is included.
-	Since time.Time `json:"since"`
-
-	// The end of the times of sending. It is not included.
-	Until time.Time `json:"until"`
-}
-
-// RejectedList is a list of rejected events.
-type RejectedList struct {
-	invoke.List[RejectedEvent] `json:",embed"`
-
-	// How far the search went.
-	Note string `json:"note,omitzero"`
-}
 
 // maxSearched bounds the events that are received for one answer.
 const maxSearched = 1000
@@ -74,18 +34,18 @@ type rejectedView struct {
 
 // show shows the selected events on EventsDeadLetterQueue. A queue has no pages: there is no cursor, and
 // next_cursor is always null.
-func (v rejectedView) show(ctx context.Context, call *invoke.Call, req rejectedRequest) (RejectedList, error) {
-	limit, err := invoke.Page{Limit: req.Limit}.Size()
+func (v rejectedView) show(ctx context.Context, call *invoke.Call, req api.RejectedRequest) (api.RejectedList, error) {
+	limit, err := invoke.Size(req.Limit)
 	if err != nil {
-		return RejectedList{}, err
+		return api.RejectedList{}, err
 	}
 	selector := job.Selector{TenantID: req.TenantID, Reason: req.Reason, Since: req.Since, Until: req.Until}
 	if err := invoke.CheckTimes(selector); err != nil {
-		return RejectedList{}, err
+		return api.RejectedList{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
 	if err := invoke.RefuseWhilePublishing(ctx, v.jobs); err != nil {
-		return RejectedList{}, err
+		return api.RejectedList{}, err
 	}
 	found, received, all, err := v.look(ctx, selector, limit)
 	if err := v.queue.Restore(ctx, received); err != nil {
@@ -95,10 +55,10 @@ func (v rejectedView) show(ctx context.Context, call *invoke.Call, req rejectedR
 		err = call.Audit(ctx, auditLines(found)...)
 	}
 	if err != nil {
-		return RejectedList{}, err
+		return api.RejectedList{}, err
 	}
 	call.Note(slog.Int(telemetry.KeyCount, len(found)))
-	list := RejectedList{List: invoke.List[RejectedEvent]{Data: showRejected(found)}}
+	list := api.RejectedList{List: api.List[api.RejectedEvent]{Data: showRejected(found)}}
 	if len(found) < limit && !all {
 		list.Note = noteSearchedPart
 	}
@@ -142,12 +102,12 @@ func (v rejectedView) look(
 }
 
 // showRejected shows events, the oldest first. The bodies of later ones are left out where the answer is full.
-func showRejected(events []rejected.Event) []RejectedEvent {
+func showRejected(events []rejected.Event) []api.RejectedEvent {
 	slices.SortStableFunc(events, func(a, b rejected.Event) int { return a.SentAt.Compare(b.SentAt) })
-	shown := make([]RejectedEvent, len(events))
+	shown := make([]api.RejectedEvent, len(events))
 	room := maxBodies
 	for i, e := range events {
-		shown[i] = RejectedEvent{
+		shown[i] = api.RejectedEvent{
 			MessageID: e.MessageID, EventID: e.EventID, Reason: e.Reason, SentAt: e.SentAt, Bytes: len(e.Body),
 		}
 		if len(e.Body) <= room {

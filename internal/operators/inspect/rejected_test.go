@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/rejected"
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/testkit"
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
@@ -19,9 +19,9 @@ func anEvent(id string) rejected.Event {
 	return rejected.Event{MessageID: id, EventID: "evt_" + id, Reason: "no tenant", Body: "body " + id}
 }
 
-func shown(id string, sent time.Time) RejectedEvent {
+func shown(id string, sent time.Time) api.RejectedEvent {
 	body := "body " + id
-	return RejectedEvent{
+	return api.RejectedEvent{
 		MessageID: id, EventID: "evt_" + id, Reason: "no tenant", SentAt: sent, Bytes: len(body), Body: &body,
 	}
 }
@@ -56,10 +56,10 @@ func TestHandler_rejectedEvents_showsTheOldestFirstAndReturnsAll(t *testing.T) {
 			time.Sleep(time.Hour)
 		}
 		a.received(2, 0, 1) // the queue keeps no order
-		want := invoke.List[RejectedEvent]{
-			Data: []RejectedEvent{shown("1", at), shown("2", at.Add(time.Hour)), shown("3", at.Add(2*time.Hour))},
+		want := api.List[api.RejectedEvent]{
+			Data: []api.RejectedEvent{shown("1", at), shown("2", at.Add(time.Hour)), shown("3", at.Add(2*time.Hour))},
 		}
-		if diff := cmp.Diff(want, read[invoke.List[RejectedEvent]](a, "rejected_events", "")); diff != "" {
+		if diff := cmp.Diff(want, read[api.List[api.RejectedEvent]](a, "rejected_events", "")); diff != "" {
 			t.Errorf("events (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff([]string{"1", "2", "3"}, a.received(), inAnyOrder); diff != "" {
@@ -96,7 +96,7 @@ func TestHandler_rejectedEvents_selects(t *testing.T) {
 		inAccount(t, func(a *account) {
 			put(a)
 			var got []string
-			for _, e := range read[RejectedList](a, "rejected_events", fields).Data {
+			for _, e := range read[api.RejectedList](a, "rejected_events", fields).Data {
 				got = append(got, e.MessageID)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -121,7 +121,7 @@ func TestHandler_rejectedEvents_saysWhereTheSearchEnds(t *testing.T) {
 	for n, want := range map[int]string{maxSearched - 2: "", maxSearched + 2: noteSearchedPart} {
 		inAccount(t, func(a *account) {
 			a.reject(slices.Repeat([]rejected.Event{anEvent("1")}, n)...)
-			got := read[RejectedList](a, "rejected_events", `"tenant_id":"acme"`)
+			got := read[api.RejectedList](a, "rejected_events", `"tenant_id":"acme"`)
 			if got.Note != want || a.rejected.Visible() != n {
 				t.Errorf("of %d events %d are visible, note %q", n, a.rejected.Visible(), got.Note)
 			}
@@ -153,8 +153,8 @@ func TestHandler_rejectedEvents_answersEvenWhenTheyStayHidden(t *testing.T) {
 		a.reject(anEvent("1"))
 		began := time.Now()
 		a.refuse("ChangeVisibility EventsDeadLetterQueue")
-		got := read[invoke.List[RejectedEvent]](a, "rejected_events", "")
-		if diff := cmp.Diff([]RejectedEvent{shown("1", at)}, got.Data); diff != "" {
+		got := read[api.List[api.RejectedEvent]](a, "rejected_events", "")
+		if diff := cmp.Diff([]api.RejectedEvent{shown("1", at)}, got.Data); diff != "" {
 			t.Errorf("events (-want +got):\n%s", diff)
 		}
 		if !strings.Contains(a.log.String(), "rejected events stay hidden for some seconds") {

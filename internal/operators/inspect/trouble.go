@@ -7,32 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/allowance"
 )
-
-// EndpointCounts counts endpoints in trouble.
-type EndpointCounts struct {
-	// Endpoints by state. None of them is healthy.
-	States map[string]int `json:"states"`
-
-	// Paused tenants with an endpoint among these.
-	PausedTenants int `json:"paused_tenants"`
-
-	// Tenants with deliveries that go through SlowQueue.
-	SlowTenants int `json:"slow_tenants"`
-
-	// Some of the slow tenants, the ones that stay slow the longest first.
-	Slow []SlowTenant `json:"slow"`
-
-	// There are more than were counted.
-	More bool `json:"more"`
-}
-
-// SlowTenant is a tenant with deliveries that go through SlowQueue until then, or longer if it stays slow.
-type SlowTenant struct {
-	TenantID string    `json:"tenant_id"`
-	Until    time.Time `json:"until"`
-}
 
 // The most that a summary counts.
 const (
@@ -54,26 +31,26 @@ type troubleCounter struct {
 }
 
 // count counts endpoints in trouble, and slow tenants.
-func (c troubleCounter) count(ctx context.Context) (EndpointCounts, error) {
+func (c troubleCounter) count(ctx context.Context) (api.EndpointCounts, error) {
 	keys, next, err := c.circuits.Trouble(ctx, maxTrouble, "")
 	if err != nil {
-		return EndpointCounts{}, err
+		return api.EndpointCounts{}, err
 	}
 	found, err := c.reader.read(ctx, keys)
 	if err != nil {
-		return EndpointCounts{}, err
+		return api.EndpointCounts{}, err
 	}
 	until, more, err := c.circuits.Slow(ctx, maxTrouble)
 	if err != nil {
-		return EndpointCounts{}, err
+		return api.EndpointCounts{}, err
 	}
 	// A tenant that was slow may be so no longer: its mark ends by itself.
 	slow, paused := c.slow(until), map[string]bool{}
-	counts := EndpointCounts{
-		States: map[string]int{}, SlowTenants: len(slow), Slow: slow[:min(len(slow), maxSlow)], More: more || next != "",
+	counts := api.EndpointCounts{
+		States: map[api.State]int{}, SlowTenants: len(slow), Slow: slow[:min(len(slow), maxSlow)], More: more || next != "",
 	}
 	for _, f := range found {
-		if state := c.health.state(f); !untroubled(state) {
+		if state := c.health.state(f); !state.Untroubled() {
 			counts.States[state]++
 		}
 		if f.Tenant.Paused() {
@@ -85,13 +62,13 @@ func (c troubleCounter) count(ctx context.Context) (EndpointCounts, error) {
 }
 
 // slow are the tenants with deliveries that go through SlowQueue, the last to leave it first.
-func (c troubleCounter) slow(until map[string]time.Time) (slow []SlowTenant) {
+func (c troubleCounter) slow(until map[string]time.Time) (slow []api.SlowTenant) {
 	for tenantID, at := range until {
 		if c.allowance.Slow(at, c.now()) {
-			slow = append(slow, SlowTenant{TenantID: tenantID, Until: c.allowance.End(at)})
+			slow = append(slow, api.SlowTenant{TenantID: tenantID, Until: c.allowance.End(at)})
 		}
 	}
-	slices.SortFunc(slow, func(a, b SlowTenant) int {
+	slices.SortFunc(slow, func(a, b api.SlowTenant) int {
 		return cmp.Or(b.Until.Compare(a.Until), strings.Compare(a.TenantID, b.TenantID))
 	})
 	return slow

@@ -17,8 +17,8 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/parallel"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/inspect"
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/backlog"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
@@ -70,7 +70,7 @@ func TestViewsScanNothing(t *testing.T) {
 			t.Errorf("%s: %d calls, %d of them scans; want at most %d and no scan", view.action, calls, scans, view.most)
 		}
 	}
-	got := testkit.Read[inspect.Summary](t, testkit.Ask(t, h.Function(), "summary", ""))
+	got := testkit.Read[api.Summary](t, testkit.Ask(t, h.Function(), "summary", ""))
 	if got.Endpoints.States["open"] != *inTrouble || got.DeadLetters["dead"].Count != *letters {
 		t.Errorf("%+v", got)
 	}
@@ -91,11 +91,11 @@ func TestEndpointsOfATenantAreShownThoughOneIsBroken(t *testing.T) {
 	put(t, client, tables.Endpoints, "tenant_id", "acme", "endpoint_id", "deleted#webhook_3")
 	put(t, client, tables.EndpointHealth, "scope", "endpoint#webhook_3", "name", "health", "since", "yesterday")
 	answer := testkit.Ask(t, h.Function(), "endpoints", `"tenant_id":"acme"`)
-	states := map[string]string{}
-	for _, e := range testkit.Read[invoke.List[inspect.ListedEndpoint]](t, answer).Data {
+	states := map[string]api.State{}
+	for _, e := range testkit.Read[api.List[api.ListedEndpoint]](t, answer).Data {
 		states[e.EndpointID] = e.State
 	}
-	if diff := cmp.Diff(map[string]string{"webhook_1": "unreadable", "webhook_2": "healthy"}, states); diff != "" {
+	if diff := cmp.Diff(map[string]api.State{"webhook_1": "unreadable", "webhook_2": "healthy"}, states); diff != "" {
 		t.Errorf("states (-want +got):\n%s", diff)
 	}
 	answer = testkit.Ask(t, h.Function(), "endpoint", `"tenant_id":"acme","endpoint_id":"a.example"`)

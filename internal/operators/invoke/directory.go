@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
@@ -35,7 +36,7 @@ type Found struct {
 // Unreadable tells a malformed item, which stays so, from a fault that may pass.
 func Unreadable(err error) bool { return errors.Is(err, endpoint.ErrUnreadable) }
 
-// Find returns the endpoint, or a Refusal. Endpoints are kept by tenant: tenantID may be left out
+// Find returns the endpoint, or a refusal. Endpoints are kept by tenant: tenantID may be left out
 // only where the endpoint is in trouble, since its circuit names its tenant. A tenant that is given is believed before
 // the circuit, which deliver writes. With a tenant, an endpoint may be named by its host or its description where no
 // other has it.
@@ -87,7 +88,7 @@ func (d Directory) ID(ctx context.Context, tenantID, name string) (string, error
 	switch len(ids) {
 	case 0:
 		const missing = "the tenant has no endpoint with this id, host or description"
-		return "", Refuse(CodeNotFound, "endpoint_id", missing+didYouMean(name, names(all)))
+		return "", Refuse(api.CodeNotFound, "endpoint_id", missing+didYouMean(name, names(all)))
 	case 1:
 		return ids[0], nil
 	}
@@ -144,19 +145,8 @@ func missing(tenantID string, item circuit.Item) error {
 			return err
 		}
 	}
-	return Refuse(CodeNotFound, "endpoint_id", "the tenant has no endpoint with this id")
+	return Refuse(api.CodeNotFound, "endpoint_id", "the tenant has no endpoint with this id")
 }
-
-// The states that are shown besides a circuit's.
-const (
-	StateDeleted    = "deleted"
-	StatePaused     = "paused"
-	StateDisabled   = "disabled"
-	StateHealthy    = "healthy"
-	StateUnreadable = "unreadable"
-	// StateRated is no trouble: more was published than the endpoint's limit lets through.
-	StateRated = "waiting for its rate"
-)
 
 // Admission says whether deliveries may be sent to the endpoint now.
 func (f Found) Admission() endpoint.Admission {
@@ -166,21 +156,21 @@ func (f Found) Admission() endpoint.Admission {
 
 // State is the endpoint's state in a word: a stop hides the state of the circuit under it. An operator's pause hides
 // the owner's stop, as it does in endpoint.Gate.
-func (f Found) State() string {
+func (f Found) State() api.State {
 	if f.Unreadable {
-		return StateUnreadable
+		return api.StateUnreadable
 	}
 	switch f.Admission() {
 	case endpoint.Gone:
-		return StateDeleted
+		return api.StateDeleted
 	case endpoint.PausedByOperator:
-		return StatePaused
+		return api.StatePaused
 	case endpoint.DisabledByOwner:
-		return StateDisabled
+		return api.StateDisabled
 	case endpoint.WaitsForRate:
-		return StateRated
+		return api.StateRated
 	default:
-		return cmp.Or(string(f.Circuit.State), StateHealthy)
+		return cmp.Or(api.State(f.Circuit.State), api.StateHealthy)
 	}
 }
 
@@ -188,19 +178,19 @@ func (f Found) State() string {
 // change, which may be a later one. Of two pauses, the endpoint's counts.
 func (f Found) Since() time.Time {
 	switch f.State() {
-	case StateDeleted:
+	case api.StateDeleted:
 		return f.Endpoint.DeletedAt
-	case StateDisabled:
+	case api.StateDisabled:
 		return f.Endpoint.UpdatedAt
-	case StatePaused:
+	case api.StatePaused:
 		if f.Endpoint.Marks.Paused() {
 			return f.Endpoint.Marks.PausedAt
 		}
 		return f.Tenant.PausedAt
-	case StateRated:
+	case api.StateRated:
 		// The oldest that was sent in the last minute had waited since then.
 		return f.Circuit.Pace.Oldest
-	case StateHealthy, StateUnreadable:
+	case api.StateHealthy, api.StateUnreadable:
 		return time.Time{}
 	}
 	return f.Circuit.Since

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
@@ -19,7 +20,7 @@ func TestFound_State_hidesTheCircuitUnderAStop(t *testing.T) {
 	paused := endpoint.Marks{PausedAt: at(1)}
 	for name, row := range map[string]struct {
 		found invoke.Found
-		state string
+		state api.State
 		since time.Time
 	}{
 		"healthy": {invoke.Found{Endpoint: endpoint.Endpoint{Status: endpoint.Active}}, "healthy", time.Time{}},
@@ -51,15 +52,18 @@ func directory(aws *model.Model) invoke.Directory {
 // Without a tenant, the circuit of an endpoint leads to it. With one, the table of endpoints decides, so that an
 // operator can act although the tenant in the circuit is forged.
 func TestDirectory_Find_believesTheTableBeforeTheCircuit(t *testing.T) {
-	for name, row := range map[string]struct{ asked, circuit, code string }{
+	for name, row := range map[string]struct {
+		asked, circuit string
+		code           api.Code
+	}{
 		"no trouble":                      {"acme", "", ""},
 		"in trouble":                      {"acme", "acme", ""},
 		"in trouble, no tenant is given":  {"", "acme", ""},
 		"a forged circuit":                {"acme", "forged", ""},
-		"a forged circuit, and no tenant": {"", "forged", invoke.CodeNotFound},
-		"another tenant's":                {"other", "acme", invoke.CodeTenantMismatch},
-		"not there":                       {"other", "", invoke.CodeNotFound},
-		"nothing leads to it":             {"", "", invoke.CodeInvalidField},
+		"a forged circuit, and no tenant": {"", "forged", api.CodeNotFound},
+		"another tenant's":                {"other", "acme", api.CodeTenantMismatch},
+		"not there":                       {"other", "", api.CodeNotFound},
+		"nothing leads to it":             {"", "", api.CodeInvalidField},
 	} {
 		t.Run(name, func(t *testing.T) {
 			aws := model.New()
@@ -68,8 +72,8 @@ func TestDirectory_Find_believesTheTableBeforeTheCircuit(t *testing.T) {
 				aws.Circuits["webhook_1"] = circuit.Item{TenantID: row.circuit, Version: 1, State: circuit.Open}
 			}
 			found, err := directory(aws).Find(t.Context(), row.asked, "webhook_1")
-			code := ""
-			if refusal, refused := errors.AsType[*invoke.Refusal](err); refused {
+			code := api.Code("")
+			if refusal, refused := errors.AsType[*api.Refusal](err); refused {
 				code = refusal.Code
 			}
 			if code != row.code || code == "" && (err != nil || found.Endpoint.TenantID != "acme") {
@@ -95,7 +99,7 @@ func TestDirectory_ID_suggestsTheNameThatWasMeant(t *testing.T) {
 	} {
 		_, err := directory(aws).ID(t.Context(), "acme", name)
 		const missing = "the tenant has no endpoint with this id, host or description"
-		if diff := cmp.Diff(error(invoke.Refuse(invoke.CodeNotFound, "endpoint_id", missing+want)), err); diff != "" {
+		if diff := cmp.Diff(error(invoke.Refuse(api.CodeNotFound, "endpoint_id", missing+want)), err); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -5,14 +5,13 @@ import (
 	"strings"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // ForGood is the alias of a function by which alone it deletes anything for good. IAM sees the function and its alias,
 // and no request. A role that may invoke the function alone can send again, and stop.
 const ForGood = "delete"
-
-// codeAliasRequired refuses to delete for good, where the function was not invoked by its alias.
-const codeAliasRequired = "alias_required"
 
 // ByAlias refuses an invocation by another name than the alias.
 func ByAlias(ctx context.Context) error {
@@ -24,5 +23,5 @@ func ByAlias(ctx context.Context) error {
 	}
 	const reason = "what deletes for good is asked of the function's alias " + ForGood + ": put :" + ForGood +
 		" behind its name"
-	return Refuse(codeAliasRequired, "action", reason)
+	return Refuse(api.CodeAliasRequired, "action", reason)
 }

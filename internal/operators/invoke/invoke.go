@@ -25,6 +25,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/audit"
 	"github.com/herald-webhooks/herald/internal/edges/parallel"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/cursor"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
@@ -57,15 +58,11 @@ func (c *Call) Audit(ctx context.Context, lines ...audit.Line) error {
 type Action func(ctx context.Context, call *Call, payload []byte) (any, error)
 
 // Do makes an action of a typed function. Req's fields are the request's besides action and operator; unknown and empty
-// ones are refused. A *Refusal from do and cursor.ErrInvalid are answered, any other error is a Lambda error. A field
-// of the wrong name is refused, since a filter that is ignored would make a request act on more than was meant.
+// ones are refused. An *api.Refusal from do and cursor.ErrInvalid are answered, any other error is a Lambda error. A
+// field of the wrong name is refused, since a filter that is ignored would make a request act on more than was meant.
 func Do[Req, Res any](do func(ctx context.Context, call *Call, req Req) (Res, error)) Action {
 	return func(ctx context.Context, call *Call, payload []byte) (any, error) {
-		var request struct {
-			Action   string `json:"action"`
-			Operator string `json:"operator"`
-			Fields   Req    `json:",embed"`
-		}
+		var request api.Envelope[Req]
 		if err := json.Unmarshal(payload, &request, json.RejectUnknownMembers(true)); err != nil {
 			return nil, refuseJSON(err, payload, fieldsOf(reflect.TypeOf(request))...)
 		}
@@ -74,10 +71,32 @@ func Do[Req, Res any](do func(ctx context.Context, call *Call, req Req) (Res, er
 		}
 		res, err := do(ctx, call, request.Fields)
 		if errors.Is(err, cursor.ErrInvalid) {
-			err = Refuse(CodeInvalidCursor, "cursor", "not a next_cursor of this list")
+			err = Refuse(api.CodeInvalidCursor, "cursor", "not a next_cursor of this list")
 		}
 		return res, err
 	}
+}
+
+// Entry is an action with its name. Make it with Serve.
+type Entry struct {
+	name   string
+	action Action
+}
+
+// Serve makes the entry of an action. Its request and its answer are those that clients see.
+func Serve[Req, Ans any](
+	a api.Action[Req, Ans], do func(ctx context.Context, call *Call, req Req) (Ans, error),
+) Entry {
+	return Entry{a.Name, Do(do)}
+}
+
+// Table has actions by their names.
+func Table(entries ...Entry) map[string]Action {
+	table := make(map[string]Action, len(entries))
+	for _, e := range entries {
+		table[e.name] = e.action
+	}
+	return table
 }
 
 // Function is an operator function. It implements lambda.Handler.
@@ -107,35 +126,21 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 		var answer any
 		name, answer, runErr = f.run(ctx, call, payload)
 		if runErr == nil {
-			out, runErr = Encode(answer)
+			out, runErr = api.EncodeAnswer(answer)
 		}
 		return runErr
 	})
 	f.report(ctx, call, name, started, err)
-	var refusal *Refusal
+	var refusal *api.Refusal
 	switch {
 	case errors.As(err, &refusal):
-		return Encode(map[string]*Refusal{"error": refusal})
+		return api.EncodeAnswer(api.Refused{Error: refusal})
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, errLate
 	case err != nil:
 		return nil, errInternal
 	}
 	return out, nil
-}
-
-// Encode writes an answer, or a part of one for the audit log. Zero times are null; empty lists and maps are [] and {},
-// never null.
-func Encode(answer any) (jsontext.Value, error) { return json.Marshal(answer, encoding) }
-
-var encoding = json.JoinOptions(jsontext.AllowInvalidUTF8(true), json.WithMarshalers(json.MarshalToFunc(timeOrNull)))
-
-// timeOrNull writes a zero time as null. The year 1 would be taken for a time.
-func timeOrNull(to *jsontext.Encoder, t time.Time) error {
-	if t.IsZero() {
-		return to.WriteToken(jsontext.Null)
-	}
-	return errors.ErrUnsupported // the encoder's own way
 }
 
 // run reads action and operator, and hands over to the action.
@@ -150,7 +155,7 @@ func (f *Function) run(ctx context.Context, call *Call, payload []byte) (name st
 	}
 	// JSON's null is decoded without an error, and leaves all fields empty.
 	if jsontext.Value(payload).Kind() != '{' {
-		return "", nil, Refuse(CodeInvalidJSON, "", "the request must be a JSON object")
+		return "", nil, Refuse(api.CodeInvalidJSON, "", "the request must be a JSON object")
 	}
 	if !printable(head.Operator) {
 		return "", nil, Invalid("operator", "who is asking: 1 to 256 printable characters")
@@ -162,7 +167,7 @@ func (f *Function) run(ctx context.Context, call *Call, payload []byte) (name st
 	action, ok := f.Actions[head.Action]
 	if !ok {
 		known := slices.Sorted(maps.Keys(f.Actions))
-		return "", nil, Refuse(CodeUnknownAction, "action", "must be one of "+strings.Join(known, ", "))
+		return "", nil, Refuse(api.CodeUnknownAction, "action", "must be one of "+strings.Join(known, ", "))
 	}
 	answer, err = action(ctx, call, payload)
 	return head.Action, answer, err
@@ -177,11 +182,11 @@ func (f *Function) report(ctx context.Context, call *Call, action string, starte
 		slog.Int64(telemetry.KeyMillis, f.Now().Sub(started).Milliseconds()),
 	}, call.attrs...)
 	level, outcome := slog.LevelInfo, "answered"
-	var refusal *Refusal
+	var refusal *api.Refusal
 	switch {
 	case errors.As(err, &refusal):
 		outcome = "refused"
-		attrs = append(attrs, slog.String(telemetry.KeyReason, refusal.Code), slog.String("field", refusal.Field))
+		attrs = append(attrs, slog.String(telemetry.KeyReason, string(refusal.Code)), slog.String("field", refusal.Field))
 	case err != nil:
 		level, outcome = slog.LevelError, "failed"
 		attrs = append(attrs, telemetry.Cause(err))

@@ -16,12 +16,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/cursor"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
 type greetRequest struct {
-	Page
+	api.Page
 	Name string   `json:"name"`
 	IDs  []string `json:"ids"`
 }
@@ -37,7 +38,7 @@ func testFunction(log *bytes.Buffer) *Function {
 		Now:  func() time.Time { return time.Unix(1_700_000_000, 0).In(time.FixedZone("", 3600)) },
 		Actions: map[string]Action{
 			"greet": Do(func(_ context.Context, call *Call, req greetRequest) (greetAnswer, error) {
-				if _, err := req.Size(); err != nil {
+				if _, err := Size(req.Limit); err != nil {
 					return greetAnswer{}, err
 				}
 				if err := Required("name", req.Name); err != nil {
@@ -211,19 +212,19 @@ func TestFunction_Invoke_keepsTheDetailOfOurErrorsInTheLog(t *testing.T) {
 	}
 }
 
-func TestPage_Size(t *testing.T) {
+func TestSize(t *testing.T) {
 	for _, limit := range []int{1, 7, 100} {
-		if got, err := (Page{Limit: &limit}).Size(); err != nil || got != limit {
+		if got, err := Size(&limit); err != nil || got != limit {
 			t.Errorf("%d becomes %d, %v", limit, got, err)
 		}
 	}
 	for _, limit := range []int{-1, 0, 101} {
-		want := Refuse(CodeInvalidField, "limit", "must be 1 to 100")
-		if _, err := (Page{Limit: &limit}).Size(); !cmp.Equal(want, err) {
+		want := Refuse(api.CodeInvalidField, "limit", "must be 1 to 100")
+		if _, err := Size(&limit); !cmp.Equal(want, err) {
 			t.Errorf("%d is refused as %v, want %v", limit, err, want)
 		}
 	}
-	if got, err := (Page{}).Size(); err != nil || got != 50 {
+	if got, err := Size(nil); err != nil || got != 50 {
 		t.Errorf("without a limit it is %d, %v", got, err)
 	}
 }
@@ -238,15 +239,15 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-func TestPage_Start_takesCursorsOfItsListOnly(t *testing.T) {
+func TestStart_takesCursorsOfItsListOnly(t *testing.T) {
 	own := *NextCursor("endpoint webhook_1", "store cursor")
 	for given, want := range map[string]string{own: "store cursor", "": ""} {
-		if got, err := (Page{Cursor: given}).Start("endpoint webhook_1"); got != want || err != nil {
+		if got, err := Start(given, "endpoint webhook_1"); got != want || err != nil {
 			t.Errorf("%q starts at %q with error %v, want %q", given, got, err, want)
 		}
 	}
 	for name, given := range map[string]string{"another list's": own, "garbage": "~~~", "a short one": "YQ"} {
-		_, err := (Page{Cursor: given}).Start("endpoint webhook_2")
+		_, err := Start(given, "endpoint webhook_2")
 		if !errors.Is(err, cursor.ErrInvalid) {
 			t.Errorf("%s is refused with %v", name, err)
 		}
@@ -264,8 +265,8 @@ func TestIDs(t *testing.T) {
 		"an empty one":  {[]string{"a", ""}, nil, true},
 	} {
 		got, err := IDs("ids", row.ids, 3)
-		var refusal *Refusal
-		refused := errors.As(err, &refusal) && refusal.Code == CodeInvalidField && refusal.Field == "ids"
+		var refusal *api.Refusal
+		refused := errors.As(err, &refusal) && refusal.Code == api.CodeInvalidField && refusal.Field == "ids"
 		if diff := cmp.Diff(row.want, got); diff != "" || refused != row.refused {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}

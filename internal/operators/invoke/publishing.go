@@ -3,11 +3,9 @@ package invoke
 import (
 	"context"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
-
-// CodePublishing refuses a request that would hide rejected events from a job on them.
-const CodePublishing = "publishing"
 
 // jobsAtOnce is how many jobs are read together.
 const jobsAtOnce = 100
@@ -26,7 +24,7 @@ func RefuseWhilePublishing(ctx context.Context, jobs interface {
 		for _, j := range running {
 			if j.Act.OnEvents() {
 				const until = " works through the rejected events: ask when it is done, or stop it"
-				return Refuse(CodePublishing, "", "the job "+j.ID+until)
+				return Refuse(api.CodePublishing, "", "the job "+j.ID+until)
 			}
 		}
 		if after == "" {

@@ -7,56 +7,36 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/badjson"
 )
 
-// The codes of refused requests.
-const (
-	CodeInvalidJSON    = "invalid_json"    // no JSON object, a duplicate name, bad UTF-8
-	CodeUnknownField   = "unknown_field"   // field names it
-	CodeInvalidField   = "invalid_field"   // wrong type or value, or missing
-	CodeUnknownAction  = "unknown_action"  // the message lists the function's actions
-	CodeInvalidCursor  = "invalid_cursor"  // not a cursor of this list
-	CodeNotFound       = "not_found"       // nothing has that id
-	CodeTenantMismatch = "tenant_mismatch" // it exists, and belongs to another tenant than tenant_id
-)
-
-// Refusal is a request that was understood and not done, or not understood. It is answered,
-// not thrown: the Lambda invocation succeeds.
-type Refusal struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Field   string `json:"field"` // the request's field at fault, "" for none
-}
-
-func (r *Refusal) Error() string { return r.Code + " " + r.Field + ": " + r.Message }
-
-// Refuse makes a Refusal.
-func Refuse(code, field, message string) *Refusal {
-	return &Refusal{Code: code, Field: field, Message: message}
+// Refuse makes a refusal.
+func Refuse(code api.Code, field, message string) *api.Refusal {
+	return &api.Refusal{Code: code, Field: field, Message: message}
 }
 
 // Invalid refuses a field's type or value.
-func Invalid(field, message string) *Refusal { return Refuse(CodeInvalidField, field, message) }
+func Invalid(field, message string) *api.Refusal { return Refuse(api.CodeInvalidField, field, message) }
 
 // refuseJSON names the fault of a request without quoting it. Requests are flat but for lists: the first name tells
 // the place. For an unknown field it lists the fields that the action knows.
-func refuseJSON(err error, payload []byte, known ...string) *Refusal {
+func refuseJSON(err error, payload []byte, known ...string) *api.Refusal {
 	d := badjson.Diagnose(err, payload)
 	switch field := short(d.TopLevel()); {
 	case d.Kind == badjson.DuplicateName:
-		return Refuse(CodeInvalidJSON, field, "the name appears twice")
+		return Refuse(api.CodeInvalidJSON, field, "the name appears twice")
 	case d.Kind == badjson.LoneSurrogate:
-		return Refuse(CodeInvalidJSON, field, fmt.Sprintf("a surrogate without its other half at byte %d", d.Offset))
+		return Refuse(api.CodeInvalidJSON, field, fmt.Sprintf("a surrogate without its other half at byte %d", d.Offset))
 	case d.Kind == badjson.UnknownName:
-		return Refuse(CodeUnknownField, field,
+		return Refuse(api.CodeUnknownField, field,
 			"this action does not know the field; it knows "+strings.Join(known, ", "))
 	case d.Kind == badjson.WrongType && field != "":
 		return Invalid(field, "wrong type")
 	case d.Kind == badjson.WrongType:
-		return Refuse(CodeInvalidJSON, "", "the request must be a JSON object")
+		return Refuse(api.CodeInvalidJSON, "", "the request must be a JSON object")
 	}
-	return Refuse(CodeInvalidJSON, "", "the request must be one well-formed JSON object")
+	return Refuse(api.CodeInvalidJSON, "", "the request must be one well-formed JSON object")
 }
 
 // fieldsOf are the names of a request's fields, embedded structs' included. They come from the type of the request, so

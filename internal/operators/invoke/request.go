@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/cursor"
 )
 
@@ -16,27 +17,15 @@ const (
 	maxLimit     = 100
 )
 
-// Page is the part of a list request that names the page.
-type Page struct {
-	Limit  *int   `json:"limit"`
-	Cursor string `json:"cursor"`
-}
-
-// Size returns the limit asked for: 50 by default, 1 to 100.
-func (p Page) Size() (int, error) {
-	if p.Limit == nil {
+// Size returns the limit that a page has: 50 unless the request has one, which is 1 to 100.
+func Size(limit *int) (int, error) {
+	if limit == nil {
 		return defaultLimit, nil
 	}
-	if *p.Limit < 1 || *p.Limit > maxLimit {
+	if *limit < 1 || *limit > maxLimit {
 		return 0, Invalid("limit", "must be 1 to "+strconv.Itoa(maxLimit))
 	}
-	return *p.Limit, nil
-}
-
-// List is the answer of every list. NextCursor is null after the last page.
-type List[T any] struct {
-	Data       []T     `json:"data"`
-	NextCursor *string `json:"next_cursor"`
+	return *limit, nil
 }
 
 // NextCursor binds the store's cursor to filter: a store would read on in another list. It is nil for "", the end.
@@ -50,31 +39,31 @@ func NextCursor(filter, next string) *string {
 // Paged answers a page of the list that filter tells from others. read gets the store's cursor, "" for the
 // first page, and returns the next one, "" after the last.
 func Paged[T any](
-	call *Call, p Page, filter string, read func(limit int, start string) (data []T, next string, err error),
-) (List[T], error) {
-	limit, err := p.Size()
+	call *Call, p api.Page, filter string, read func(limit int, start string) (data []T, next string, err error),
+) (api.List[T], error) {
+	limit, err := Size(p.Limit)
 	if err != nil {
-		return List[T]{}, err
+		return api.List[T]{}, err
 	}
-	start, err := p.Start(filter)
+	start, err := Start(p.Cursor, filter)
 	if err != nil {
-		return List[T]{}, err
+		return api.List[T]{}, err
 	}
 	data, next, err := read(limit, start)
 	if err != nil {
-		return List[T]{}, err
+		return api.List[T]{}, err
 	}
 	call.Note(slog.Int(telemetry.KeyCount, len(data)))
-	return List[T]{Data: data, NextCursor: NextCursor(filter, next)}, nil
+	return api.List[T]{Data: data, NextCursor: NextCursor(filter, next)}, nil
 }
 
 // Start returns the store's cursor in a request for the list of filter; "" is the first page. A cursor of another list,
 // or one that a caller made up, is refused.
-func (p Page) Start(filter string) (string, error) {
-	if p.Cursor == "" {
+func Start(next, filter string) (string, error) {
+	if next == "" {
 		return "", nil
 	}
-	start, ok := cursor.Open(p.Cursor, filter)
+	start, ok := cursor.Open(next, filter)
 	if !ok {
 		return "", cursor.ErrInvalid
 	}
@@ -99,7 +88,7 @@ func Find[R any](
 	call.Note(slog.String(field, id))
 	r, found, err := get(ctx, id)
 	if err == nil && !found {
-		err = Refuse(CodeNotFound, field, missing)
+		err = Refuse(api.CodeNotFound, field, missing)
 	}
 	return r, err
 }
@@ -108,7 +97,7 @@ func Find[R any](
 // slip: operators may act on any tenant.
 func CheckTenant(asked, actual string) error {
 	if asked != "" && asked != actual {
-		return Refuse(CodeTenantMismatch, "tenant_id", "it belongs to another tenant")
+		return Refuse(api.CodeTenantMismatch, "tenant_id", "it belongs to another tenant")
 	}
 	return nil
 }

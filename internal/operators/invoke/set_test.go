@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
@@ -21,8 +22,8 @@ func TestCheckSelection_suggestsTheReasonThatWasMeant(t *testing.T) {
 		"http_5xx,timeout": "", strings.Repeat("x", 256): "", "unreadble": "unreadable", "TLS": "tls or tls_handshake",
 	} {
 		err := CheckSelection(job.Selector{TenantID: "acme", Reason: given})
-		refusal, ok := err.(*Refusal) //nolint:errorlint // returned as it is
-		if !ok || refusal.Code != CodeInvalidField || refusal.Field != "reason" {
+		refusal, ok := err.(*api.Refusal) //nolint:errorlint // returned as it is
+		if !ok || refusal.Code != api.CodeInvalidField || refusal.Field != "reason" {
 			t.Errorf("%s is taken: %v", given, err)
 			continue
 		}

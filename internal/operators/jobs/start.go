@@ -76,7 +76,7 @@ func (s Starter) create(ctx context.Context, j job.Job) (stored job.Job, created
 
 // auditStart writes the line of a job's start. Each dead letter or event that the job changes has a line of its own.
 func auditStart(ctx context.Context, by Auditor, j job.Job) error {
-	selector, err := invoke.Encode(j.Selector)
+	selector, err := api.EncodeAnswer(j.Selector)
 	if err != nil {
 		return err
 	}

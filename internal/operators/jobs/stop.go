@@ -28,7 +28,7 @@ func (s Stopper) Resume(ctx context.Context, call *invoke.Call, req api.JobReque
 }
 
 // errJobDone refuses to stop or resume a job that is done.
-var errJobDone = invoke.Refuse(string(api.CodeJobDone), "job_id", "the job is done")
+var errJobDone = invoke.Refuse(api.CodeJobDone, "job_id", "the job is done")
 
 // set gives a job another state, unless it is done or has that state already.
 func (s Stopper) set(

@@ -66,17 +66,20 @@ func (h *Handler) Function() *invoke.Function {
 		Jobs: h.Jobs, Acts: h.acts(), Letters: h.DeadLetters, Events: rejected, Log: h.Log, Now: h.Now,
 	}
 	eraser := erase.Eraser{Items: h.Erasure, Letters: h.DeadLetters, Vault: h.Vault, Log: h.Log, Now: h.Now}
-	return &invoke.Function{Name: "replay", Audit: h.Audit, Log: h.Log, Now: h.Now, Actions: map[string]invoke.Action{
-		api.ReplayDeliveries.Name: invoke.Do(letters.replay),
-		api.PurgeDeliveries.Name:  invoke.Do(letters.purge),
-		api.PublishRejected.Name:  invoke.Do(events.publish),
-		api.DiscardRejected.Name:  invoke.Do(events.discard),
-		api.StartJob.Name:         invoke.Do(starter.Start),
-		api.StopJob.Name:          invoke.Do(stopper.Stop),
-		api.ResumeJob.Name:        invoke.Do(stopper.Resume),
-		api.WorkJobs.Name:         invoke.Do(worker.Work),
-		api.EraseTenant.Name:      invoke.Do(eraser.Erase),
-	}}
+	return &invoke.Function{
+		Name: string(api.Replay), Audit: h.Audit, Log: h.Log, Now: h.Now,
+		Actions: invoke.Table(
+			invoke.Serve(api.ReplayDeliveries, letters.replay),
+			invoke.Serve(api.PurgeDeliveries, letters.purge),
+			invoke.Serve(api.PublishRejected, events.publish),
+			invoke.Serve(api.DiscardRejected, events.discard),
+			invoke.Serve(api.StartJob, starter.Start),
+			invoke.Serve(api.StopJob, stopper.Stop),
+			invoke.Serve(api.ResumeJob, stopper.Resume),
+			invoke.Serve(api.WorkJobs, worker.Work),
+			invoke.Serve(api.EraseTenant, eraser.Erase),
+		),
+	}
 }
 
 // acts says how jobs do each act. Requests that name ids do the same.

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
 )
 
@@ -88,7 +89,7 @@ func TestHandler_import_triesAgainWhileOtherEndpointsAreChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newRig(t)
 		w.busy = 6
-		if got := results(w.move(false, leaving("a", oldKey))); got[0] != resultCreated || w.writes > 0 {
+		if got := results(w.move(false, leaving("a", oldKey))); got[0] != api.ResultCreated || w.writes > 0 {
 			t.Errorf("%v, with %d writes of keys", got, w.writes)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/internal/edges/parallel"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/problem"
 )
@@ -22,9 +23,10 @@ func (h *Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 		Context jsontext.Value `json:"requestContext"`
 	}
 	if err := json.Unmarshal(payload, &kind); err == nil && kind.Action != "" && kind.Context == nil {
-		operators := &invoke.Function{Name: "webhooks", Log: h.Log, Now: h.Now, Actions: map[string]invoke.Action{
-			"import": invoke.Do(h.importEndpoints),
-		}}
+		operators := &invoke.Function{
+			Name: string(api.Webhooks), Log: h.Log, Now: h.Now,
+			Actions: invoke.Table(invoke.Serve(api.ImportEndpoints, h.importEndpoints)),
+		}
 		return operators.Invoke(ctx, payload)
 	}
 	return json.Marshal(h.serve(ctx, received(ctx, payload)), jsontext.AllowInvalidUTF8(true))

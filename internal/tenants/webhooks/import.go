@@ -13,6 +13,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/edges/parallel"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/event"
@@ -26,41 +27,6 @@ const (
 	importPatience = 5 * time.Second
 )
 
-// The results.
-const (
-	resultCreated     = "created"
-	resultWouldCreate = "would_create"
-	resultExists      = "exists"      // the tenant has an endpoint with this URL, which stays as it is
-	resultRefused     = "refused"     // errors say why
-	resultFailed      = "failed"      // an internal error, or another change at the same moment: ask again
-	resultNotStarted  = "not_started" // time ran out: ask again
-)
-
-type importRequest struct {
-	Endpoints []jsontext.Value `json:"endpoints"`
-	DryRun    bool             `json:"dry_run"`
-}
-
-// importAnswer has one result for each endpoint of the request: a fault of one stops none of the others.
-type importAnswer struct {
-	Data []imported `json:"data"` // in the order of the request
-}
-
-// imported is the result for one endpoint. Neither its secret nor its URL's path is in it.
-type imported struct {
-	TenantID   string       `json:"tenant_id"`
-	Host       string       `json:"host"`
-	EndpointID string       `json:"endpoint_id"`
-	Result     string       `json:"result"`
-	Errors     []fieldError `json:"errors,omitzero"`
-}
-
-// fieldError is a fault of one field. An empty field is a fault of the endpoint as a whole.
-type fieldError struct {
-	Field   string `json:"field"`
-	Message string `json:"message"`
-}
-
 // newImport are the fields of an endpoint that is imported, before any check.
 type newImport struct {
 	TenantID jsontext.Value `json:"tenant_id"`
@@ -71,16 +37,16 @@ type newImport struct {
 // importEndpoints creates endpoints that tenants had at another sender. Its secrets sign on. One that is there already
 // stays as it is, so the same request may be made again.
 func (h *Handler) importEndpoints(
-	ctx context.Context, by *invoke.Call, req importRequest,
-) (answer importAnswer, err error) {
+	ctx context.Context, by *invoke.Call, req api.ImportRequest,
+) (answer api.ImportAnswer, err error) {
 	if n := len(req.Endpoints); n == 0 || n > maxImported {
 		return answer, invoke.Invalid("endpoints", fmt.Sprintf("must hold 1 to %d endpoints", maxImported))
 	}
 	ctx, stop := parallel.Deadline(ctx, reserve)
 	defer stop()
-	started, counts := h.Now(), map[string]int{}
+	started, counts := h.Now(), map[api.Result]int{}
 	for _, text := range req.Endpoints {
-		one := imported{Result: resultNotStarted}
+		one := api.Imported{Result: api.ResultNotStarted}
 		if h.Now().Sub(started) < importPatience {
 			one = h.importEndpoint(ctx, by, text, req.DryRun)
 		}
@@ -95,7 +61,7 @@ func (h *Handler) importEndpoints(
 // change its endpoints in between.
 func (h *Handler) importEndpoint(
 	ctx context.Context, by *invoke.Call, text jsontext.Value, dryRun bool,
-) (one imported) {
+) (one api.Imported) {
 	e, headers, secret, err := h.readImport(text)
 	one.TenantID, one.Host = e.TenantID, e.Host()
 	if err != nil {
@@ -107,21 +73,21 @@ func (h *Handler) importEndpoint(
 	}
 	same := func(other endpoint.Endpoint) bool { return other.URL == e.URL }
 	if at := slices.IndexFunc(live, same); at >= 0 {
-		one.EndpointID, one.Result = live[at].ID, resultExists
+		one.EndpointID, one.Result = live[at].ID, api.ResultExists
 		return one
 	}
 	if err := h.fits(e, live); err != nil {
 		return h.notImported(ctx, one, err)
 	}
 	if dryRun {
-		one.Result = resultWouldCreate
+		one.Result = api.ResultWouldCreate
 		return one
 	}
 	c := &call{now: h.Now().UTC().Truncate(time.Millisecond), operator: by.Operator}
 	if err := h.add(ctx, c, &e, headers, secret); err != nil {
 		return h.notImported(ctx, one, err)
 	}
-	one.EndpointID, one.Result = e.ID, resultCreated
+	one.EndpointID, one.Result = e.ID, api.ResultCreated
 	return one
 }
 
@@ -135,20 +101,24 @@ func (h *Handler) fits(e endpoint.Endpoint, live []endpoint.Endpoint) error {
 }
 
 // notImported returns an endpoint's fault, or logs an internal error.
-func (h *Handler) notImported(ctx context.Context, one imported, err error) imported {
+func (h *Handler) notImported(ctx context.Context, one api.Imported, err error) api.Imported {
 	p := problemOf(err)
 	if p.Code.Status() >= 500 || p.Code == problem.CodeConflict {
 		h.Log.ErrorContext(ctx, "importing",
 			slog.String(telemetry.KeyTenant, one.TenantID), slog.String(telemetry.KeyHost, one.Host), telemetry.Cause(p))
-		one.Result, one.Errors = resultFailed, []fieldError{{"", "an internal fault, or another change just now: try again"}}
+		one.Result, one.Errors = api.ResultFailed, []api.FieldError{{
+			Message: "an internal fault, or another change just now: try again",
+		}}
 		return one
 	}
-	one.Result = resultRefused
+	one.Result = api.ResultRefused
 	for _, f := range p.Fields {
-		one.Errors = append(one.Errors, fieldError{strings.TrimPrefix(*cmp.Or(f.Pointer, &f.Parameter), "/"), f.Detail})
+		one.Errors = append(one.Errors, api.FieldError{
+			Field: strings.TrimPrefix(*cmp.Or(f.Pointer, &f.Parameter), "/"), Message: f.Detail,
+		})
 	}
 	if len(one.Errors) == 0 {
-		one.Errors = []fieldError{{"", string(p.Code)}}
+		one.Errors = []api.FieldError{{Message: string(p.Code)}}
 	}
 	return one
 }

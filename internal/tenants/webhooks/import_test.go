@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/keyring"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/testkit/sealing"
 )
@@ -25,18 +26,18 @@ func (w *rig) ask(request string) (answer string) {
 }
 
 // move imports endpoints as an operator.
-func (w *rig) move(dryRun bool, endpoints ...string) []imported {
+func (w *rig) move(dryRun bool, endpoints ...string) []api.Imported {
 	w.t.Helper()
 	out := w.ask(fmt.Sprintf(`{"action":"import","operator":"ann","dry_run":%t,"endpoints":[%s]}`,
 		dryRun, strings.Join(endpoints, ",")))
-	var answer importAnswer
+	var answer api.ImportAnswer
 	if err := json.Unmarshal([]byte(out), &answer); err != nil || len(answer.Data) != len(endpoints) {
 		w.t.Fatalf("answered %s, %v", out, err)
 	}
 	return answer.Data
 }
 
-func results(all []imported) (results []string) {
+func results(all []api.Imported) (results []api.Result) {
 	for _, m := range all {
 		results = append(results, m.Result)
 	}
@@ -54,12 +55,12 @@ const oldKey = "hidden key of another sender"
 func TestHandler_import_keepsKeysAndChangesNothingTheSecondTime(t *testing.T) {
 	w := newRig(t)
 	two := []string{leaving("a", oldKey), leaving("b", "whsec_AP+AIG5vdCBCYXNlNjQgb2YgdGV4dCD+")}
-	if got := results(w.move(true, two...)); !slices.Equal(got, []string{"would_create", "would_create"}) ||
+	if got := results(w.move(true, two...)); !slices.Equal(got, []api.Result{"would_create", "would_create"}) ||
 		len(w.aws.Endpoints) > 0 || len(w.auditLines()) > 0 {
 		t.Fatalf("a dry run: %v, %d endpoints", got, len(w.aws.Endpoints))
 	}
 	first := w.move(false, two...)
-	if got := results(first); !slices.Equal(got, []string{"created", "created"}) {
+	if got := results(first); !slices.Equal(got, []api.Result{"created", "created"}) {
 		t.Fatalf("%v", first)
 	}
 	keys := map[string]string{first[0].EndpointID: oldKey, first[1].EndpointID: "whsec_AP+AIG5vdCBCYXNlNjQgb2YgdGV4dCD+"}
@@ -81,7 +82,7 @@ func TestHandler_import_keepsKeysAndChangesNothingTheSecondTime(t *testing.T) {
 	}
 	before := len(w.auditLines())
 	again := w.move(false, two...)
-	if got := results(again); !slices.Equal(got, []string{"exists", "exists"}) ||
+	if got := results(again); !slices.Equal(got, []api.Result{"exists", "exists"}) ||
 		again[1].EndpointID != first[1].EndpointID || len(w.aws.Endpoints) != 2 || len(w.auditLines()) != before {
 		t.Errorf("again: %v", again)
 	}
@@ -167,7 +168,7 @@ func TestHandler_import_saysWhatToAskForAgain(t *testing.T) {
 	w.writeDown = false
 	w.slow = true
 	got := results(w.move(false, leaving("a", oldKey), leaving("b", oldKey), leaving("c", oldKey)))
-	if diff := cmp.Diff([]string{"created", "not_started", "not_started"}, got); diff != "" {
+	if diff := cmp.Diff([]api.Result{"created", "not_started", "not_started"}, got); diff != "" {
 		t.Errorf("while the store is slow (-want +got):\n%s", diff)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/keyring"
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
@@ -178,7 +178,7 @@ func (w *rig) pages(key, query string, limit int) (all []view) {
 	w.t.Helper()
 	target := fmt.Sprintf("/v1/webhooks?limit=%d&%s", limit, query)
 	for next := target; ; {
-		var p invoke.List[view]
+		var p api.List[view]
 		w.do(key, "GET", strings.TrimSuffix(next, "&"), "").decode(w.t, &p)
 		all = append(all, p.Data...)
 		if p.NextCursor == nil {
@@ -226,9 +226,9 @@ func TestHandler_list_isNewestFirstInFullPages(t *testing.T) {
 			}
 		}
 	}
-	var p invoke.List[view]
+	var p api.List[view]
 	w.do(w.issue("empty", apikey.Read), "GET", "/v1/webhooks", "").decode(t, &p)
-	if diff := cmp.Diff(invoke.List[view]{Data: []view{}}, p); diff != "" {
+	if diff := cmp.Diff(api.List[view]{Data: []view{}}, p); diff != "" {
 		t.Errorf("the list of no endpoints (-want +got):\n%s", diff)
 	}
 }
@@ -241,7 +241,7 @@ func TestHandler_list_takesCursorsOfItsTenantAndFilterOnly(t *testing.T) {
 	for range 6 {
 		ids = append([]string{w.create(key).ID}, ids...)
 	}
-	var first, rest invoke.List[view]
+	var first, rest api.List[view]
 	w.do(key, "GET", "/v1/webhooks?limit=3", "").decode(t, &first)
 	cursor := "cursor=" + *first.NextCursor
 	const refused = "400 invalid_cursor ?cursor"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/cursor"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/event"
@@ -35,7 +35,7 @@ func (h *Handler) list(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := invoke.List[view]{Data: make([]view, 0, min(limit, len(all)))}
+	page := api.List[view]{Data: make([]view, 0, min(limit, len(all)))}
 	for _, e := range all {
 		if !selects(filter, e.Status) || (after != "" && e.ID >= after) {
 			continue

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/herald-webhooks/herald/internal/edges/egress"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
 	"github.com/herald-webhooks/herald/internal/testkit/urls"
 )
@@ -123,7 +124,7 @@ func TestHandler_create_takesAnEmptyPathForTheRoot(t *testing.T) {
 		w.expect(first, "201", w.do(key, "POST", "/v1/webhooks", withURL(first)))
 		w.expect(second, `409 duplicate_url "/url"`, w.do(key, "POST", "/v1/webhooks", withURL(second)))
 		moved := w.move(false, `{"tenant_id":"acme","events":["*"],"secret":"`+oldKey+`","url":"`+second+`"}`)
-		if got := results(moved); got[0] != resultExists {
+		if got := results(moved); got[0] != api.ResultExists {
 			t.Errorf("%s is imported: %v", second, moved)
 		}
 	}
