@@ -50,30 +50,36 @@ func schemasOf(types []catalogue.Type) schemas {
 }
 
 // check holds the data of good events against the schemas of their types, as far as that is cheap. An event beyond that
-// is sent unchecked where mismatches are only reported, and checked later where they are rejected.
-func (h *Handler) check(tasks []*task) {
+// is sent unchecked where mismatches are only reported. Where they are rejected, it is costly, and is checked later.
+func (h *Handler) check(tasks []task) (checked, costly []task) {
 	if h.SchemaCheck != checkWarn && h.SchemaCheck != checkReject {
-		return
+		return tasks, nil
 	}
 	left := maxEarly
+	checked = make([]task, 0, len(tasks))
 	for i, t := range tasks {
-		if t.bad != nil || t.err != nil {
+		if !t.good() {
+			checked = append(checked, t)
 			continue
 		}
 		fair := left / schema.Cost(len(tasks)-i) // so that costly events leave enough for those after them
 		spent, err := h.match(t, min(fair, maxOne))
 		left -= spent
-		if !errors.Is(err, schema.ErrTooCostly) {
-			h.judge(t, err)
-			continue
+		switch {
+		case !errors.Is(err, schema.ErrTooCostly):
+			checked = append(checked, h.judge(t, err))
+		case h.SchemaCheck == checkReject:
+			costly = append(costly, t)
+		default:
+			t.unchecked = true
+			checked = append(checked, t)
 		}
-		t.unchecked = h.SchemaCheck == checkWarn
-		t.later = h.SchemaCheck == checkReject
 	}
+	return checked, costly
 }
 
 // match checks one event. The limit is in work, not in time, so an event that is checked here is checked everywhere.
-func (h *Handler) match(t *task, limit schema.Cost) (spent schema.Cost, err error) {
+func (h *Handler) match(t task, limit schema.Cost) (spent schema.Cost, err error) {
 	compiled, err := h.schemas[t.event.Type]() // each event has a known type
 	if err != nil {
 		return 0, err
@@ -81,9 +87,9 @@ func (h *Handler) match(t *task, limit schema.Cost) (spent schema.Cost, err erro
 	return compiled.Check(t.event.Data, limit) //nolint:wrapcheck // it names the schema's complaint
 }
 
-// judge turns the result of a check into the event's fate. A mismatch is the publisher's fault. Any other error is an
-// internal one: the event is received again.
-func (h *Handler) judge(t *task, err error) {
+// judge is the event after a check. A mismatch is the publisher's fault. Any other error is an internal one: the event
+// is received again.
+func (h *Handler) judge(t task, err error) task {
 	var mismatch *schema.Mismatch
 	switch {
 	case err == nil:
@@ -94,27 +100,31 @@ func (h *Handler) judge(t *task, err error) {
 	default:
 		t.mismatch = "data " + mismatch.Error()
 	}
+	return t
 }
 
-// processLate checks the costly events, one by one, and sends or rejects each. Those for which no time is left are
+// sendCostly checks the costly events, one by one, and sends or rejects each. Those for which no time is left are
 // received again.
-func (h *Handler) processLate(ctx context.Context, tasks []*task) {
+func (h *Handler) sendCostly(ctx context.Context, tasks []task) (sent []task) {
 	for _, t := range tasks {
-		if !t.later {
+		if err := ctx.Err(); err != nil {
+			t.err = err
+			sent = append(sent, t)
 			continue
 		}
-		t.err = ctx.Err()
-		if t.err != nil {
-			continue
-		}
-		_, err := h.match(t, maxLate)
-		if errors.Is(err, schema.ErrTooCostly) {
-			t.bad = &event.Invalid{
-				EventID: t.event.ID, Field: "data", Reason: reasonTooCostly + ": its schema takes over a second to check",
-			}
-		} else {
-			h.judge(t, err)
-		}
-		h.send(ctx, []*task{t})
+		sent = append(sent, h.send(ctx, []task{h.checkCostly(t)})...)
 	}
+	return sent
+}
+
+// checkCostly is a costly event after its check.
+func (h *Handler) checkCostly(t task) task {
+	_, err := h.match(t, maxLate)
+	if !errors.Is(err, schema.ErrTooCostly) {
+		return h.judge(t, err)
+	}
+	t.bad = &event.Invalid{
+		EventID: t.event.ID, Field: "data", Reason: reasonTooCostly + ": its schema takes over a second to check",
+	}
+	return t
 }

@@ -70,7 +70,7 @@ const reserve = 2 * time.Second
 // tenantReads bounds the concurrent reads of subscriptions in one batch.
 const tenantReads = 10
 
-// task is one event message of the batch and its outcome.
+// task is one event message of the batch and its outcome. It is a value: each step returns the tasks after it.
 type task struct {
 	record events.SQSMessage
 	event  event.Event
@@ -91,10 +91,10 @@ type task struct {
 
 	// unchecked says that the event is delivered without a check of its data, which would have taken too long.
 	unchecked bool
-
-	// later says that the data is checked after the other events were sent.
-	later bool
 }
+
+// good reports whether the event is to be delivered.
+func (t task) good() bool { return t.bad == nil && t.err == nil }
 
 // Process handles the records of one invocation. It returns the ids of the messages that go back to the queue. The
 // cheap events are sent first. A batch cannot be held up by one event with a costly schema for longer than its own
@@ -103,13 +103,8 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 	began := h.Now()
 	ctx, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
-	tasks := make([]*task, len(records))
-	for i, r := range records {
-		tasks[i] = decode(r)
-	}
-	h.check(tasks)
-	h.send(ctx, slices.DeleteFunc(slices.Clone(tasks), func(t *task) bool { return t.later }))
-	h.processLate(ctx, tasks)
+	tasks, costly := h.check(decode(records))
+	tasks = append(h.send(ctx, tasks), h.sendCostly(ctx, costly)...)
 	for _, t := range tasks {
 		if t.err != nil {
 			failed = append(failed, t.record.MessageId)
@@ -127,62 +122,70 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 	return failed
 }
 
-// decode reads one message. A message that breaks the rules is bad; any other error would be an internal one.
-func decode(r events.SQSMessage) *task {
-	t := &task{record: r, trace: queue.TraceOf(r)}
-	var err error
-	t.event, err = event.Decode([]byte(r.Body), r.MessageId)
-	if err != nil && !errors.As(err, &t.bad) {
-		t.err = err
+// decode reads the messages. A message that breaks the rules is bad; any other error would be an internal one.
+func decode(records []events.SQSMessage) []task {
+	tasks := make([]task, len(records))
+	for i, r := range records {
+		t := task{record: r, trace: queue.TraceOf(r)}
+		var err error
+		t.event, err = event.Decode([]byte(r.Body), r.MessageId)
+		if err != nil && !errors.As(err, &t.bad) {
+			t.err = err
+		}
+		tasks[i] = t
 	}
-	return t
+	return tasks
 }
 
 // send sends the deliveries of good events, and bad events to where they are kept.
-func (h *Handler) send(ctx context.Context, tasks []*task) {
-	h.reject(ctx, tasks)
-	h.fanOut(ctx, slices.DeleteFunc(slices.Clone(tasks), func(t *task) bool { return t.bad != nil || t.err != nil }))
+func (h *Handler) send(ctx context.Context, tasks []task) []task {
+	return h.fanOut(ctx, h.reject(ctx, tasks))
 }
 
 // reject sends bad events to EventsDeadLetterQueue as they came, with their reason. An event that cannot be kept there
 // gets an error, and so goes back to EventsQueue: none is lost.
-func (h *Handler) reject(ctx context.Context, tasks []*task) {
+func (h *Handler) reject(ctx context.Context, tasks []task) []task {
 	var refused outbox
-	for _, t := range tasks {
+	for i, t := range tasks {
 		if t.bad != nil {
-			refused.add(t, rejected.Message(rejected.Event{
+			refused.add(i, rejected.Message(rejected.Event{
 				MessageID: t.record.MessageId, EventID: t.bad.EventID, Reason: t.bad.Error(), Body: t.record.Body,
 				Trace: t.trace,
 			}))
 		}
 	}
-	refused.send(ctx, h.Rejected)
+	return refused.send(ctx, h.Rejected, tasks)
 }
 
 // fanOut sends the deliveries of good events: one read per tenant, sends in tens. Where one send of an event fails, all
 // of them are repeated with the whole event. The ids are the same then, so receivers see duplicates.
-func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
+func (h *Handler) fanOut(ctx context.Context, tasks []task) []task {
 	tenants := h.subscriptions(ctx, tasks)
 	slow := h.slow(ctx, slices.Collect(maps.Keys(tenants)))
 	now := h.Now()
 	var fast, aside outbox
-	for _, t := range tasks {
-		t.err = tenants[t.event.TenantID].err
-		if t.err != nil {
+	fanned := slices.Clone(tasks)
+	for i, t := range tasks {
+		if !t.good() {
+			continue
+		}
+		tenant := tenants[t.event.TenantID]
+		if tenant.err != nil {
+			fanned[i].err = tenant.err
 			continue
 		}
 		body := t.event.Payload()
 		payload, content := string(body), delivery.ContentOf(body) // shared by all its deliveries: 50 of 256 KiB must fit
-		t.reused = t.event.ID != t.record.MessageId && h.memory.reused(t.event, content)
+		fanned[i].reused = t.event.ID != t.record.MessageId && h.memory.reused(t.event, content)
 		to := &fast
 		if h.Allowance.Slow(slow[t.event.TenantID], now) {
 			to = &aside
 		}
-		for _, e := range tenants[t.event.TenantID].endpoints {
+		for _, e := range tenant.endpoints {
 			if !e.Wants(t.event.Type) {
 				continue
 			}
-			t.sends++
+			fanned[i].sends++
 			// CreatedAt is SQS's time of the event, not the time of this receive: a repeated fan-out makes the same life.
 			m := delivery.Message{Trace: t.trace, Ref: delivery.Ref{
 				DeliveryID: delivery.ID(t.event.TenantID, t.event.ID, e.ID, content),
@@ -192,35 +195,37 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 				OccurredAt: t.event.OccurredAt,
 				CreatedAt:  cmp.Or(queue.ReceiveOf(t.record).SentAt, now),
 			}}
-			to.add(t, queue.Outgoing{
+			to.add(i, queue.Outgoing{
 				Body: payload, Group: t.event.TenantID, Attributes: queue.Attributes(m), Trace: m.Trace,
 			})
 		}
 	}
-	fast.send(ctx, h.Deliveries)
-	aside.send(ctx, h.SlowQueue)
+	fanned = fast.send(ctx, h.Deliveries, fanned)
+	return aside.send(ctx, h.SlowQueue, fanned)
 }
 
-// outbox has one queue's messages, and their events.
+// outbox has the messages for one queue, and the index of the task of each.
 type outbox struct {
-	owners   []*task
+	owners   []int
 	messages []queue.Outgoing
 }
 
-func (o *outbox) add(t *task, m queue.Outgoing) {
-	o.owners, o.messages = append(o.owners, t), append(o.messages, m)
+func (o *outbox) add(owner int, m queue.Outgoing) {
+	o.owners, o.messages = append(o.owners, owner), append(o.messages, m)
 }
 
-// One failed message is enough: its event goes back as a whole.
-func (o *outbox) send(ctx context.Context, to Sender) {
+// send returns the tasks after their messages were sent. One failed message is enough: its event goes back as a whole.
+func (o *outbox) send(ctx context.Context, to Sender, tasks []task) []task {
 	if len(o.messages) == 0 {
-		return
+		return tasks
 	}
+	sent := slices.Clone(tasks)
 	for i, err := range to.Send(ctx, o.messages) {
 		if err != nil {
-			o.owners[i].err = err
+			sent[o.owners[i]].err = err
 		}
 	}
+	return sent
 }
 
 // slowTime bounds the read of slow tenants: it is a hint, and the sends need the time.
@@ -252,7 +257,7 @@ func (h *Handler) slow(ctx context.Context, tenants []string) map[string]time.Ti
 
 // arrives reports whether this batch puts the event on EventsDeadLetterQueue: refused, or given up, which SQS moves
 // there instead of letting it be received once more.
-func (h *Handler) arrives(t *task) bool {
+func (h *Handler) arrives(t task) bool {
 	if t.err != nil {
 		return queue.ReceiveOf(t.record).Count >= h.MaxReceives
 	}
@@ -265,11 +270,13 @@ type subscriptions struct {
 	err       error
 }
 
-// subscriptions reads each tenant of the events once. A tenant that cannot be read fails its own events only.
-func (h *Handler) subscriptions(ctx context.Context, tasks []*task) map[string]subscriptions {
+// subscriptions reads each tenant of the good events once. A tenant that cannot be read fails its own events only.
+func (h *Handler) subscriptions(ctx context.Context, tasks []task) map[string]subscriptions {
 	found := map[string]subscriptions{}
 	for _, t := range tasks {
-		found[t.event.TenantID] = subscriptions{}
+		if t.good() {
+			found[t.event.TenantID] = subscriptions{}
+		}
 	}
 	tenants := slices.Sorted(maps.Keys(found))
 	lists := make([][]endpoint.Endpoint, len(tenants))

@@ -17,7 +17,7 @@ const (
 )
 
 // outcome is the word of the log. An event with an error counts as failed even if it is bad, since it comes back.
-func (t *task) outcome() string {
+func (t task) outcome() string {
 	switch {
 	case t.err != nil:
 		return outcomeFailed
@@ -29,7 +29,7 @@ func (t *task) outcome() string {
 }
 
 // reportBatch logs the outcomes of all events together.
-func (h *Handler) reportBatch(ctx context.Context, tasks []*task, began time.Time) {
+func (h *Handler) reportBatch(ctx context.Context, tasks []task, began time.Time) {
 	sends, outcomes := 0, map[string]int{}
 	for _, t := range tasks {
 		sends += t.sends
@@ -47,7 +47,7 @@ func (h *Handler) reportBatch(ctx context.Context, tasks []*task, began time.Tim
 }
 
 // report writes the line of an event, unless all went well and it is not in the sample.
-func (h *Handler) report(ctx context.Context, t *task) {
+func (h *Handler) report(ctx context.Context, t task) {
 	outcome, level := t.outcome(), slog.LevelInfo
 	var odd []string
 	if outcome == outcomeFannedOut {
@@ -78,7 +78,7 @@ func (h *Handler) report(ctx context.Context, t *task) {
 }
 
 // oddities are the reasons for a line about an event that is delivered nevertheless. Each is counted.
-func (h *Handler) oddities(t *task) (reasons []string) {
+func (h *Handler) oddities(t task) (reasons []string) {
 	if t.reused {
 		h.Metrics.Count("EventIdsReused", 1)
 		reasons = append(reasons, reasonReused)
