@@ -10,7 +10,8 @@ import (
 
 // Conditions and indexes compare times as text. DynamoDB does so by bytes.
 func TestEncoder_writesTimesThatSortAsText(t *testing.T) {
-	first, last := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+	// The years 1 to 9999, except for three seconds at both ends, since a close one is up to two seconds away.
+	first, last := time.Date(1, 1, 1, 0, 0, 3, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 57, 0, time.UTC)
 	moments := rapid.Custom(func(t *rapid.T) time.Time {
 		at := time.UnixMilli(rapid.Int64Range(first.UnixMilli(), last.UnixMilli()).Draw(t, "at"))
 		return at.Add(time.Duration(rapid.IntRange(0, 999_999).Draw(t, "finer")))
