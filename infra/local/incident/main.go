@@ -46,7 +46,7 @@ func run(ctx context.Context) (err error) {
 		}
 	}()
 	fmt.Printf("Making the incident of seed %d\n", *seed)
-	for _, step := range []func(context.Context) error{i.register, i.traffic, i.reject, i.bury, i.settle} {
+	for _, step := range []func(context.Context) error{i.register, i.traffic, i.reject, i.bury, i.awaitDeaths} {
 		if err := step(ctx); err != nil {
 			return err
 		}

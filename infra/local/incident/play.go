@@ -103,8 +103,8 @@ func (i *incident) bury(ctx context.Context) error {
 // letterTime is more than the local stack takes for a dead letter.
 const letterTime = 500 * time.Millisecond
 
-// settle waits for all dead letters, and for the circuits of the endpoints that fail.
-func (i *incident) settle(ctx context.Context) error {
+// awaitDeaths waits for all dead letters, and for the circuits of the endpoints that fail.
+func (i *incident) awaitDeaths(ctx context.Context) error {
 	want := 0
 	for _, e := range i.endpoints {
 		want += e.letters

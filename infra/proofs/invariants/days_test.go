@@ -275,7 +275,7 @@ func TestBadDays_aBatchHoldsForARestoredEndpoint(t *testing.T) {
 				w.retried(hook, 5)
 				w.batchOf(w.RetryQueue)
 				w.finish(inOrder)
-				w.settle()
+				w.drain()
 				w.mustHold(t, name)
 			})
 		})
@@ -311,7 +311,7 @@ func TestBadDays_aBatchHoldsBehindThePause(t *testing.T) {
 			w.process("two").Release()
 			puts[0].grant <- v
 			w.finish(inOrder)
-			w.settle()
+			w.drain()
 			w.mustHold(t, v.String())
 		})
 	}

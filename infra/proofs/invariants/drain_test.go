@@ -129,8 +129,8 @@ const (
 	waitsFor = 15 * time.Hour
 )
 
-// settle lets everything end, and names the deliveries that do not.
-func (w *world) settle() {
+// drain lets everything end, and names the deliveries that do not.
+func (w *world) drain() {
 	w.heal()
 	free := func() bool { return w.Backlog.Held("") == 0 }
 	freed := w.run(heldFor, free)

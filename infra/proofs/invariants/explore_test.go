@@ -251,7 +251,7 @@ func (s *search) path(t *testing.T, choices []int) (later [][]int) {
 		e.finish(inOrder)
 		if fresh && e.whole() {
 			s.ends++
-			e.settle()
+			e.drain()
 		}
 		if len(e.broken) > 0 {
 			s.broken = fmt.Sprintf("%s\nafter\n  %s\n%s", strings.Join(e.broken, "\n"), strings.Join(names, "\n  "),

@@ -152,7 +152,7 @@ func (s scene) play(t *testing.T, faulty map[string]verdict) (calls []string, w 
 			return faulty[c.String()]
 		})
 		s.do(w, p)
-		w.settle()
+		w.drain()
 	})
 	return calls, w
 }

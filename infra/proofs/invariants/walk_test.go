@@ -270,7 +270,7 @@ func walk(t *testing.T, choices []uint32, visit func(string)) (broken *world) {
 		}
 		w.finish(inOrder)
 		if len(w.broken) == 0 {
-			w.settle()
+			w.drain()
 		}
 	})
 	return broken

@@ -98,7 +98,7 @@ func deploy(ctx context.Context, e *engine, folder, commands string, log io.Writ
 	cmd := exec.Command("bash", "-eu", "-o", "pipefail", "-x", file) //nolint:gosec // deploy.md's own commands
 	var out bytes.Buffer
 	cmd.Dir, cmd.Env = folder, e.environment()
-	shown := &settled{to: log}
+	shown := &wholeLines{to: log}
 	cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, shown), shown
 	if err := child.Run(ctx, cmd); err != nil {
 		return "", fmt.Errorf("deploy.md's commands: %w", err)
@@ -106,15 +106,15 @@ func deploy(ctx context.Context, e *engine, folder, commands string, log io.Writ
 	return out.String(), nil
 }
 
-// settled passes on whole lines, as they stand after the last carriage return: no progress of an upload.
-type settled struct {
+// wholeLines passes on whole lines, as they stand after the last carriage return: no progress of an upload.
+type wholeLines struct {
 	to io.Writer
 
 	mu   sync.Mutex // the two streams of a command write at once
 	line []byte
 }
 
-func (s *settled) Write(p []byte) (int, error) {
+func (s *wholeLines) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.line = append(s.line, p...)

@@ -181,7 +181,7 @@ func TestCheckArchive_refusesWhatLambdaCannotRun(t *testing.T) {
 
 func TestSettled_showsNoProgress(t *testing.T) {
 	var b strings.Builder
-	shown := &settled{to: &b}
+	shown := &wholeLines{to: &b}
 	for _, part := range []string{"1 of 2\r2 of", " 2\rdone\nnext", " line\nunended"} {
 		if _, err := shown.Write([]byte(part)); err != nil {
 			t.Fatal(err)

@@ -132,9 +132,9 @@ func (p *Pace) publishes(w *world, h *hook) {
 	p.Published[min(int(w.now()/time.Second), len(p.Published)-1)]++
 }
 
-// settles is the time in which the first run of release finds the deliveries that wait. Until then the newest are sent,
-// too.
-const settles = 2 * time.Minute
+// firstRun is the time in which the first run of release finds the deliveries that wait. Until then, the newest are sent
+// as well.
+const firstRun = 2 * time.Minute
 
 func (p *Pace) posts(w *world, h *hook, d *delivered) {
 	of, now := p.of(w, h), w.now()
@@ -142,7 +142,7 @@ func (p *Pace) posts(w *world, h *hook, d *delivered) {
 	of.sent[second]++
 	p.Sent[second]++
 	p.Seconds = max(p.Seconds, of.sent[second])
-	if now < calm+settles || d.attempted {
+	if now < calm+firstRun || d.attempted {
 		return
 	}
 	p.Overtaken = max(p.Overtaken, of.newest-d.at())

@@ -81,7 +81,7 @@ func Endpoints(content []byte, rules Rules) (lines []byte, report Report, err er
 		return nil, report, fmt.Errorf("is a field of object %d: write .%s for the tenant that it names",
 			records[at].number, rules.Tenant)
 	}
-	s := newSettler(rules)
+	s := newJudge(rules)
 	for _, r := range records {
 		p := readers[rules.From](r)
 		line := s.line(r, &p)

@@ -25,9 +25,9 @@ func TestErasure_Page_leavesNothingOfTheTenantAndAllOfOthers(t *testing.T) {
 		APIKeys: r.tables.ApiKeys, Endpoints: r.tables.Endpoints, EndpointHealth: r.tables.EndpointHealth,
 		Backlog: r.tables.Backlog, Deliveries: r.tables.Deliveries, DeadLetters: r.tables.DeadLetters, Jobs: r.tables.Jobs,
 	})
-	r.settle("globex")
+	r.populate("globex")
 	others := r.everything()
-	r.settle("initech")
+	r.populate("initech")
 	want := map[string]int{
 		"api_keys": 1, "endpoints": 2, "endpoint_counts": 1, "marks": 1, "health": 2, "backlog": 1, "deliveries": 2,
 		"dead_letters": 1, "jobs": 1,
@@ -83,8 +83,8 @@ func (r rig) everything() map[string][]string {
 	return all
 }
 
-// settle gives a tenant something of everything that is stored.
-func (r rig) settle(tenant string) {
+// populate gives a tenant something of everything that is stored.
+func (r rig) populate(tenant string) {
 	r.t.Helper()
 	putKey(r.t, r.keys, tenant, createdAt)
 	e, deleted := mustCreate(r.t, r.endpoints, tenant, createdAt), mustCreate(r.t, r.endpoints, tenant, createdAt)

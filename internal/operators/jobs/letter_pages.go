@@ -22,7 +22,7 @@ func (p letterPages) advance(ctx context.Context, s shift, j job.Job) (job.Job, 
 		if !s.pace.wait(ctx, len(j.Pending)) {
 			return j, done, nil
 		}
-		j.Progress, done = j.Settle(p.act.Do(ctx, s.audit, j, j.Pending))
+		j.Progress, done = j.Tally(p.act.Do(ctx, s.audit, j, j.Pending))
 	}
 	if len(j.Pending) > 0 || j.Listed {
 		return j, done, nil

@@ -82,7 +82,7 @@ func (a act) through(ctx context.Context, letters []letter, steps ...step) []let
 		further[i], err = letters[i].through(ctx, steps...)
 		return err
 	})
-	return a.settled(ctx, further, errs)
+	return a.withFaults(ctx, further, errs)
 }
 
 // audited writes a line for each letter that is not over. Where that fails, those letters have failed.
@@ -100,7 +100,7 @@ func (a act) audited(ctx context.Context, by jobs.Auditor, letters []letter) []l
 			errs[i] = err
 		}
 	}
-	return a.settled(ctx, letters, errs)
+	return a.withFaults(ctx, letters, errs)
 }
 
 // sent sends the messages of the letters that are not over, and leaves the others as they are.
@@ -117,7 +117,7 @@ func (a act) sent(ctx context.Context, letters []letter) []letter {
 		return letters
 	}
 	ended, errs := a.send(ctx, open)
-	ended = a.settled(ctx, ended, errs)
+	ended = a.withFaults(ctx, ended, errs)
 	all := slices.Clone(letters)
 	for n, i := range indices {
 		all[i] = ended[n]
@@ -125,21 +125,21 @@ func (a act) sent(ctx context.Context, letters []letter) []letter {
 	return all
 }
 
-// settled logs the errors of letters, and ends those letters that have no result yet. The log has errors only: the
+// withFaults logs the errors of letters, and ends those letters that have no result yet. The log has errors only: the
 // results are in the request's log line.
-func (a act) settled(ctx context.Context, letters []letter, errs []error) []letter {
-	settled := slices.Clone(letters)
+func (a act) withFaults(ctx context.Context, letters []letter, errs []error) []letter {
+	after := slices.Clone(letters)
 	for i, err := range errs {
 		if err == nil {
 			continue
 		}
 		if !letters[i].over() {
-			settled[i] = letters[i].ended(api.ResultFailed, api.ReasonInternal)
+			after[i] = letters[i].ended(api.ResultFailed, api.ReasonInternal)
 		}
 		a.log.ErrorContext(ctx, "replay fault",
 			slog.String(telemetry.KeyDelivery, letters[i].id), slog.String(telemetry.KeyOperator, letters[i].run.Operator),
-			telemetry.Trace(settled[i].message.Trace), slog.String(telemetry.KeyOutcome, string(settled[i].result)),
+			telemetry.Trace(after[i].message.Trace), slog.String(telemetry.KeyOutcome, string(after[i].result)),
 			telemetry.Cause(err))
 	}
-	return settled
+	return after
 }

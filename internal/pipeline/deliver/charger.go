@@ -72,7 +72,7 @@ func (c charger) chargeTenant(ctx context.Context, one charge) error {
 	if err != nil {
 		return err
 	}
-	to, move := c.allowance.Settle(until, d, one.slow, now)
+	to, move := c.allowance.Adjust(until, d, one.slow, now)
 	c.memory.slow(one.tenantID, to)
 	if !move {
 		return nil

@@ -73,7 +73,7 @@ func (c conclusions) storeResult(ctx context.Context, t trouble, f finding) erro
 		})
 	case f.rated && t.plan.Item.State == circuit.Recovering:
 		// The oldest that is left waits for its rate alone: the recovery is over.
-		return c.settle(ctx, t.plan.Item)
+		return c.close(ctx, t.plan.Item)
 	case f.quota > 0 && !f.oldest.IsZero():
 		// The recovery, or the pace of a limit, goes on in the next run from where it is.
 		return c.circuits.change(ctx, t.plan.Item, func(i circuit.Item) (circuit.Item, bool) {
@@ -89,8 +89,8 @@ func (c conclusions) finish(ctx context.Context, t trouble, searched time.Time) 
 	was := t.plan.Item
 	switch was.Empty(c.settings, t.facts, searched, c.now()) {
 	case circuit.Keep:
-	case circuit.Settle:
-		err = c.settle(ctx, was)
+	case circuit.Close:
+		err = c.close(ctx, was)
 	case circuit.Unpace:
 		err = c.circuits.change(ctx, was, func(i circuit.Item) (circuit.Item, bool) {
 			return i.Unpaced(c.now()), i.Pacing()
@@ -103,9 +103,9 @@ func (c conclusions) finish(ctx context.Context, t trouble, searched time.Time) 
 	return err
 }
 
-// settle stores the state none. An attempt that has failed since may have opened the circuit again. That is kept.
-func (c conclusions) settle(ctx context.Context, was circuit.Item) error {
+// close stores the state none. An attempt that has failed since may have opened the circuit again. That is kept.
+func (c conclusions) close(ctx context.Context, was circuit.Item) error {
 	return c.circuits.change(ctx, was, func(i circuit.Item) (circuit.Item, bool) {
-		return i.Settled(c.now()), i.State == was.State
+		return i.Closed(c.now()), i.State == was.State
 	})
 }

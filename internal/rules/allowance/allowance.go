@@ -60,11 +60,11 @@ func (s Settings) Slow(until, now time.Time) bool { return until.Sub(now) > s.th
 // End is the moment from which a tenant with this slow_until is no longer slow.
 func (s Settings) End(until time.Time) time.Time { return until.Add(-s.threshold()) }
 
-// Settle says where slow_until has to be moved to after a charge of d has moved it to until, and whether
+// Adjust says where slow_until has to be moved to after a charge of d has moved it to until, and whether
 // it has to: up, where the charge made the tenant slow, and down, where the stay would be too long. A charge
 // outside SlowQueue that finds the tenant slow raises it, too: the answer to the one that made it slow may
 // have been lost.
-func (s Settings) Settle(until time.Time, d time.Duration, slow bool, now time.Time) (to time.Time, move bool) {
+func (s Settings) Adjust(until time.Time, d time.Duration, slow bool, now time.Time) (to time.Time, move bool) {
 	least, most := now.Add(s.threshold()+s.Least), now.Add(s.threshold()+s.Most)
 	crossed := s.Slow(until, now) && (!slow || !s.Slow(until.Add(-d), now))
 	switch {

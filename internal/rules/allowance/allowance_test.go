@@ -19,7 +19,7 @@ func (x *tenant) charge(kept time.Duration, at time.Time, lane bool) {
 		x.until = at
 	}
 	x.until = x.until.Add(d)
-	if to, move := settings.Settle(x.until, d, lane, at); move {
+	if to, move := settings.Adjust(x.until, d, lane, at); move {
 		x.until = to
 	}
 }
@@ -100,10 +100,10 @@ func TestSettings_Due_chargesEachSecondOnce(t *testing.T) {
 // The charge that makes a tenant slow may lose its answer, and with it the raise.
 func TestSettings_Settle_raisesWhoIsSlowAlready(t *testing.T) {
 	barely := now.Add(61 * time.Second)
-	if to, move := settings.Settle(barely, time.Millisecond, false, now); !move || to.Sub(now) < 6*time.Hour {
+	if to, move := settings.Adjust(barely, time.Millisecond, false, now); !move || to.Sub(now) < 6*time.Hour {
 		t.Errorf("a charge outside the lane leaves a stay of %s", to.Sub(now))
 	}
-	if _, move := settings.Settle(barely, time.Millisecond, true, now); move {
+	if _, move := settings.Adjust(barely, time.Millisecond, true, now); move {
 		t.Error("a charge of the lane raises a stay that ends")
 	}
 }
@@ -116,7 +116,7 @@ func TestSettings_atTheThreshold(t *testing.T) {
 		t.Errorf("a tenant that owes an hour is slow until %s", end)
 	}
 	crossed, d := now.Add(61*time.Second), 2*time.Second
-	if to, move := settings.Settle(crossed, d, true, now); !move || to.Sub(now) < 6*time.Hour {
+	if to, move := settings.Adjust(crossed, d, true, now); !move || to.Sub(now) < 6*time.Hour {
 		t.Errorf("a charge of the lane that crosses the threshold leaves a stay of %s", to.Sub(now))
 	}
 }

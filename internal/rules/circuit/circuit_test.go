@@ -63,8 +63,8 @@ func (s scene) run(held bool) scene {
 	if p.Search && held {
 		s.item, _ = s.item.Found(settings, s.facts, s.now)
 	}
-	if p.Search && !p.Changed && !held && s.item.Empty(settings, s.facts, s.now, s.now) == Settle {
-		s.item = s.item.Settled(s.now)
+	if p.Search && !p.Changed && !held && s.item.Empty(settings, s.facts, s.now, s.now) == Close {
+		s.item = s.item.Closed(s.now)
 	}
 	return s
 }

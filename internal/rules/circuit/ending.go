@@ -8,7 +8,7 @@ type End int
 // The ends.
 const (
 	Keep   End = iota // the item as it is
-	Settle            // the state none: the recovery has emptied, or an outage with notices is over
+	Close             // the state none: the recovery has emptied, or an outage with notices is over
 	Unpace            // the state as it is: nothing waits for its rate any more
 	Clear             // remove the lease: only the state keeps the item
 	Remove            // remove the item
@@ -24,7 +24,7 @@ func (i Item) Empty(s Settings, f Facts, searched, now time.Time) End {
 	switch {
 	case i.State == Recovering && !f.Gone:
 		// Nothing is left of the recovery. The next run asks whether the item is still needed.
-		return Settle
+		return Close
 	case i.Pacing() && !f.Gone:
 		// Likewise.
 		return Unpace
@@ -40,7 +40,7 @@ func (i Item) Empty(s Settings, f Facts, searched, now time.Time) End {
 		return Remove
 	case i.Outage.lasts() && !f.Stopped:
 		// The state none ends the outage, and the owner hears of it.
-		return Settle
+		return Close
 	}
 	// A notice is still to be sent, or must not be sent again.
 	return cleared(leased)
@@ -72,8 +72,8 @@ func (i Item) remembers(s Settings, now time.Time) bool {
 	return s.Notices && (death || !i.Outage.At.IsZero() || !i.Pause.At.IsZero())
 }
 
-// Settled is the item after Settle. An outage of which the owner hears ends with it.
-func (i Item) Settled(now time.Time) Item {
+// Closed is the item after Close. An outage of which the owner hears ends with it.
+func (i Item) Closed(now time.Time) Item {
 	next := i.enter(None, now)
 	if !next.Outage.At.IsZero() {
 		next.Outage.EndedAt = now

@@ -32,8 +32,8 @@ func (o owner) run(taken bool) owner {
 	p := o.item.Plan(telling, o.facts, o.now)
 	o.item = p.Item
 	switch o.item.Empty(telling, o.facts, o.now, o.now) {
-	case Settle:
-		o.item = o.item.Settled(o.now)
+	case Close:
+		o.item = o.item.Closed(o.now)
 	case Clear:
 		o.item.HeldUntil = time.Time{}
 	case Remove:

@@ -37,7 +37,7 @@ func TestItem_Verdict_sendsWhatWaitsForItsRate(t *testing.T) {
 }
 
 func TestItem_Verdict_pacesWhatARecoveryHasLeft(t *testing.T) {
-	settled := epoch.Add(time.Minute)
+	recovered := epoch.Add(time.Minute)
 	held := func(after time.Duration) Waiting {
 		return Waiting{Held: true, StoredAt: epoch.Add(after), DueAt: epoch}
 	}
@@ -49,17 +49,17 @@ func TestItem_Verdict_pacesWhatARecoveryHasLeft(t *testing.T) {
 		wait  Waiting
 		want  Verdict
 	}{
-		"held before the recovery":           {Item{RecoveredAt: epoch, Since: settled}, 10, held(-time.Hour), Send},
-		"held by a process that was behind":  {Item{RecoveredAt: epoch, Since: settled}, 10, held(time.Second), Send},
-		"held since":                         {Item{RecoveredAt: epoch, Since: settled}, 10, held(time.Minute), Leave},
-		"held without a recovery":            {Item{Since: settled}, 10, held(0), Leave},
-		"without a limit another one begins": {Item{RecoveredAt: epoch, Since: settled}, 0, held(0), Leave},
-		"waiting for its schedule":           {Item{RecoveredAt: epoch, Since: settled}, 10, due, Leave},
-		"while it fails, too": {Item{State: Failing, RecoveredAt: epoch, Since: settled}, 10, held(0),
+		"held before the recovery":           {Item{RecoveredAt: epoch, Since: recovered}, 10, held(-time.Hour), Send},
+		"held by a process that was behind":  {Item{RecoveredAt: epoch, Since: recovered}, 10, held(time.Second), Send},
+		"held since":                         {Item{RecoveredAt: epoch, Since: recovered}, 10, held(time.Minute), Leave},
+		"held without a recovery":            {Item{Since: recovered}, 10, held(0), Leave},
+		"without a limit another one begins": {Item{RecoveredAt: epoch, Since: recovered}, 0, held(0), Leave},
+		"waiting for its schedule":           {Item{RecoveredAt: epoch, Since: recovered}, 10, due, Leave},
+		"while it fails, too": {Item{State: Failing, RecoveredAt: epoch, Since: recovered}, 10, held(0),
 			Send},
-		"not while the circuit is open": {Item{State: Open, RecoveredAt: epoch, Since: settled}, 10, held(0), Leave},
+		"not while the circuit is open": {Item{State: Open, RecoveredAt: epoch, Since: recovered}, 10, held(0), Leave},
 	} {
-		if got := row.item.Verdict(Facts{Limit: row.limit}, row.wait, settled); got != row.want {
+		if got := row.item.Verdict(Facts{Limit: row.limit}, row.wait, recovered); got != row.want {
 			t.Errorf("%s: %v, want %v", name, got, row.want)
 		}
 	}

@@ -90,7 +90,7 @@ func TestItem_forgotten_afterExactlySoLong(t *testing.T) {
 // The second table of infra/docs/design.md, "The lease", is the rule of when an item goes.
 func TestItem_Empty_isTheTableOfTheDesign(t *testing.T) {
 	ends := map[End]string{
-		Keep: "kept", Settle: "state none", Unpace: "pace ended", Clear: "lease cleared", Remove: "removed",
+		Keep: "kept", Close: "state none", Unpace: "pace ended", Clear: "lease cleared", Remove: "removed",
 	}
 	old := epoch.Add(-2 * settings.Forget)
 	table := "| state | no lease | lease has passed | lease lasts |\n|---|---|---|---|\n"

@@ -141,9 +141,9 @@ func (p Progress) Begin(ids []string, cursor string) Progress {
 	return p
 }
 
-// Settle counts results of the pending ids, which come as a page. Ids without a result stay pending, and so do ids to
+// Tally counts results of the pending ids, which come as a page. Ids without a result stay pending, and so do ids to
 // try again, until their tries are used up.
-func (p Progress) Settle(results []Result) (Progress, Page) {
+func (p Progress) Tally(results []Result) (Progress, Page) {
 	page := Page{Number: p.Pages + 1}
 	p.Refused, p.Failed = maps.Collect(maps.All(p.Refused)), maps.Collect(maps.All(p.Failed)) // copies, never nil
 	open := slices.Clone(p.Pending)

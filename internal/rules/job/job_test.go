@@ -11,7 +11,7 @@ import (
 func TestProgress_Settle_countsEachIDOnce(t *testing.T) {
 	p := Progress{Done: 5, Pages: 2, Refused: map[string]int{"replay_limit": 1}}
 	p = p.Begin([]string{"a", "b", "c", "d"}, "next")
-	got, page := p.Settle([]Result{
+	got, page := p.Tally([]Result{
 		{ID: "a"}, {ID: "b", Kind: Refused, Reason: "replay_limit"}, {ID: "c", Kind: Again, Reason: "internal"},
 		{ID: "a"}, {ID: "stranger"},
 	})
@@ -35,19 +35,19 @@ func TestProgress_Settle_givesUpWhatFailsTooOften(t *testing.T) {
 	p := Progress{}.Begin([]string{"a", "late"}, "")
 	for try := 1; try < MaxTries; try++ {
 		var page Page
-		p, page = p.Settle([]Result{{ID: "a", Kind: Again, Reason: "internal"}})
+		p, page = p.Tally([]Result{{ID: "a", Kind: Again, Reason: "internal"}})
 		if p.Tries != try || !page.Empty() || p.Pages != 0 {
 			t.Fatalf("try %d: %+v, %+v", try, p, page)
 		}
 	}
-	p, page := p.Settle([]Result{{ID: "a", Kind: Again, Reason: "internal"}})
+	p, page := p.Tally([]Result{{ID: "a", Kind: Again, Reason: "internal"}})
 	if diff := cmp.Diff(Page{Number: 1, Failures: []Failure{{"a", false, "internal"}}}, page); diff != "" {
 		t.Errorf("page (-want +got)\n%s", diff)
 	}
 	if p.Failed["internal"] != 1 || len(p.Pending) != 1 || p.Finished() {
 		t.Errorf("%+v", p)
 	}
-	if p, _ = p.Settle([]Result{{ID: "late"}}); !p.Finished() || p.Done != 1 {
+	if p, _ = p.Tally([]Result{{ID: "late"}}); !p.Finished() || p.Done != 1 {
 		t.Errorf("%+v is not finished", p)
 	}
 }
@@ -74,7 +74,7 @@ func TestProgress_forgetsAndRepeatsNothing(t *testing.T) {
 				}
 			}
 			var page Page
-			p, page = p.Settle(results)
+			p, page = p.Tally(results)
 			for _, id := range page.Done {
 				paged[id]++
 			}

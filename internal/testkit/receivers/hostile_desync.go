@@ -14,12 +14,12 @@ import (
 // stale is an answer that belongs to no request. A client that takes it for one gives itself away.
 const stale = "HTTP/1.1 599 Stale\r\nContent-Length: 0\r\n\r\n"
 
-// settled is a pause in which the receiver's bytes have arrived.
-const settled = 300 * time.Millisecond
+// arrival is a pause in which the receiver's bytes have arrived.
+const arrival = 300 * time.Millisecond
 
 // desyncs answer the first request and leave the connection in a state in which the next answer on it would
 // be another one's, or none. The next POST has to get its own.
-var desyncs = append(slices.Concat(played(tricks, settled), played(malformed(), 0)),
+var desyncs = append(slices.Concat(played(tricks, arrival), played(malformed(), 0)),
 	one("answers on a new connection before it is asked", none("protocol"), Promptly,
 		func(t Scope, ca *CA) Target {
 			t.Helper()
@@ -50,12 +50,12 @@ var tricks = []trick{
 	}},
 	{"answers the next request before it is sent", Outcome{Status: 200}, func(c *conn) {
 		c.say(fine)
-		time.Sleep(settled / 3)
+		time.Sleep(arrival / 3)
 		c.say(stale)
 	}},
 	{"sends half of a record with the next answer before the request", Outcome{Status: 200}, func(c *conn) {
 		c.say(fine)
-		time.Sleep(settled / 3)
+		time.Sleep(arrival / 3)
 		c.out.cork()
 		c.say(stale)
 		c.out.release(20) // the rest goes when the next request is read
@@ -103,7 +103,7 @@ var tricks = []trick{
 		says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\ncontent-LENGTH: 5\r\n\r\n0\r\n\r\n")},
 	{"sends a Content-Length, a pause and a Transfer-Encoding", Outcome{Status: 200}, func(c *conn) {
 		c.say("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n")
-		time.Sleep(settled / 3)
+		time.Sleep(arrival / 3)
 		c.say("Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
 	}},
 	{"announces a body for its 204 and sends it later", Outcome{Status: 204},
@@ -187,7 +187,7 @@ func (c *cork) Write(p []byte) (int, error) {
 func (c *cork) Read(p []byte) (int, error) {
 	if c.handshake {
 		if c.release(c.corked() - c.late); c.corked() > 0 {
-			time.Sleep(settled / 3)
+			time.Sleep(arrival / 3)
 			c.release(c.corked())
 		}
 		return c.Conn.Read(p)

@@ -85,7 +85,7 @@ func (s Switch) Stop(ctx context.Context, mark string) (result string, err error
 }
 
 func (s Switch) stop(ctx context.Context, mark string) (string, error) {
-	before, err := s.settled(ctx)
+	before, err := s.steady(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -139,7 +139,7 @@ func (s Switch) start(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading its mark: %w", err)
 	}
-	before, err := s.settled(ctx)
+	before, err := s.steady(ctx)
 	switch {
 	case err != nil:
 		return "", err
@@ -188,7 +188,7 @@ func (s Switch) turn(ctx context.Context, to state) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
-		now, err := s.settled(ctx)
+		now, err := s.steady(ctx)
 		if err != nil || now == to {
 			return err
 		}
@@ -202,8 +202,8 @@ func (s Switch) turn(ctx context.Context, to state) error {
 	}
 }
 
-// settled waits until a switch is on or off.
-func (s Switch) settled(ctx context.Context) (state, error) {
+// steady waits until a switch is on or off.
+func (s Switch) steady(ctx context.Context) (state, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {

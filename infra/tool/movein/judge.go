@@ -25,19 +25,19 @@ type line struct {
 	Secret      string            `json:"secret"`
 }
 
-// settler holds endpoints to the rules, one after the other.
-type settler struct {
+// judge holds endpoints to the rules, one after the other.
+type judge struct {
 	Rules
 
 	live map[string][]endpoint.Endpoint // of a tenant; the id is the number of the object
 }
 
-func newSettler(rules Rules) *settler {
-	return &settler{Rules: rules, live: map[string][]endpoint.Endpoint{}}
+func newJudge(rules Rules) *judge {
+	return &judge{Rules: rules, live: map[string][]endpoint.Endpoint{}}
 }
 
 // line is an endpoint as a line, nil where it cannot be converted.
-func (s *settler) line(r *record, p *peer) []byte {
+func (s *judge) line(r *record, p *peer) []byte {
 	if r.fields == nil {
 		r.refuse("", "is no object")
 		return nil
@@ -65,7 +65,7 @@ func (s *settler) line(r *record, p *peer) []byte {
 }
 
 // tenant is the id of the endpoint's tenant.
-func (s *settler) tenant(r *record) (id string) {
+func (s *judge) tenant(r *record) (id string) {
 	path, given := "tenant_id", s.Tenant
 	switch {
 	case strings.HasPrefix(given, "."):
@@ -110,7 +110,7 @@ func (r *record) at(path string) (text string) {
 }
 
 // address returns the URL as Herald stores it, "" where it takes none such.
-func (s *settler) address(r *record, p *peer) string {
+func (s *judge) address(r *record, p *peer) string {
 	if p.url == "" {
 		r.refuse("url", "is missing")
 		return ""
@@ -127,7 +127,7 @@ func (s *settler) address(r *record, p *peer) string {
 }
 
 // secret is the secret as receivers know it.
-func (s *settler) secret(r *record, secret string) string {
+func (s *judge) secret(r *record, secret string) string {
 	if secret == "" {
 		r.refuse("secret", "is missing: without it the receiver could verify nothing")
 		return ""
@@ -146,7 +146,7 @@ func (s *settler) secret(r *record, secret string) string {
 }
 
 // bound holds an endpoint against those before it.
-func (s *settler) bound(r *record, p *peer, stored string) {
+func (s *judge) bound(r *record, p *peer, stored string) {
 	if r.out {
 		return
 	}
