@@ -132,8 +132,8 @@ func (p *Pace) publishes(w *world, h *hook) {
 	p.Published[min(int(w.now()/time.Second), len(p.Published)-1)]++
 }
 
-// firstRun is the time in which the first run of release finds the deliveries that wait. Until then, the newest are sent
-// as well.
+// firstRun is the time in which the first run of release finds the deliveries that wait. Until then, the newest are
+// sent as well.
 const firstRun = 2 * time.Minute
 
 func (p *Pace) posts(w *world, h *hook, d *delivered) {
