@@ -57,9 +57,9 @@ func At(code Code, pointer, detail string) *Error {
 // Because returns an internal error with its cause. The caller sees the same for every cause.
 func Because(code Code, cause error) *Error { return &Error{Code: code, Cause: cause} }
 
-// document has the members of RFC 9457 (type, title, status, detail), and as extensions the code, the request id and
-// the fields at fault. It leaves out instance, for which there is no address.
-type document struct {
+// Document has the members of RFC 9457 (type, title, status, detail), and as extensions the code, the request id and
+// the fields at fault. It leaves out instance, for which there is no address. To a client it is an error.
+type Document struct {
 	Type      string  `json:"type"`
 	Title     string  `json:"title"`
 	Status    int     `json:"status"`
@@ -69,11 +69,14 @@ type document struct {
 	Errors    []Field `json:"errors,omitempty"`
 }
 
+// Error is what a client may tell people.
+func (d *Document) Error() string { return string(d.Code) + ": " + d.Detail }
+
 // Document returns the problem document that answers the request. A detail may quote the name of a field that is no
 // valid UTF-8; it is written with the replacement character.
 func (e *Error) Document(requestID string) []byte {
 	m := meanings[e.Code]
-	b, err := json.Marshal(document{
+	b, err := json.Marshal(Document{
 		Type: typePrefix + string(e.Code), Title: m.title, Status: m.status, Detail: cmp.Or(e.Detail, m.meaning),
 		Code: e.Code, RequestID: requestID, Errors: e.Fields,
 	}, jsontext.AllowInvalidUTF8(true))

@@ -6,53 +6,16 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/parallel"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/problem"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
-
-// view is an endpoint as its tenant sees it. Times are RFC 3339 in UTC with milliseconds.
-type view struct {
-	ID              string          `json:"id"`
-	URL             string          `json:"url"`
-	Description     string          `json:"description"`
-	Events          []string        `json:"events"`
-	HeaderNames     []string        `json:"header_names,omitempty"` // where the owner has set headers
-	RateLimit       *int            `json:"rate_limit"`             // the owner's, deliveries a second; null: none
-	OperatorLimit   *int            `json:"operator_rate_limit"`    // an operator's
-	EffectiveLimit  *int            `json:"effective_rate_limit"`   // the smaller one
-	Status          endpoint.Status `json:"status"`
-	CreatedAt       *string         `json:"created_at"`
-	UpdatedAt       *string         `json:"updated_at"`
-	DeletedAt       *string         `json:"deleted_at"`
-	SecretRotatedAt *string         `json:"secret_rotated_at"`
-	PreviousUntil   *string         `json:"previous_secret_until"`     // the secret before signs, too
-	PublicKey       *string         `json:"public_key"`                // null where it has no key pair
-	SigningSecret   string          `json:"signing_secret,omitzero"`   // create and rotate only
-	HeadersDropped  []string        `json:"headers_dropped,omitempty"` // names; a change of the URL's origin only
-}
-
-// eventTypes has everything that a subscription may hold. Types and patterns are apart, as the specification has them.
-// The bounds of a catalogue keep it below a megabyte, so it has no pages.
-type eventTypes struct {
-	Data     []eventType `json:"data"`
-	Patterns []string    `json:"patterns"`
-}
-
-// eventType is one type of the catalogue, for people who write a receiver.
-type eventType struct {
-	Name        string         `json:"name"`
-	Description string         `json:"description"`
-	Schema      jsontext.Value `json:"schema"`  // of data
-	Example     jsontext.Value `json:"example"` // of data
-}
 
 // viewOf shows an endpoint as it is at a time: the end of an overlap is shown when it comes, although nothing is
 // written then. The signing secret and the values of headers are not in it, since nothing here can decrypt them.
-func (h *Handler) viewOf(e endpoint.Endpoint, now time.Time) view {
+func (h *Handler) viewOf(e endpoint.Endpoint, now time.Time) management.Endpoint {
 	if !e.Overlaps(now) {
 		e.EndOverlap()
 	}
@@ -60,11 +23,11 @@ func (h *Handler) viewOf(e endpoint.Endpoint, now time.Time) view {
 	if h.Asymmetric && e.PublicKey != "" {
 		public = &e.PublicKey
 	}
-	return view{
+	return management.Endpoint{
 		ID: e.ID, URL: e.URL, Description: e.Description, Events: e.Events, Status: e.Status,
 		HeaderNames: e.HeaderNames,
 		RateLimit:   limit(e.RateLimit), OperatorLimit: limit(e.Marks.RateLimit), EffectiveLimit: limit(e.Rate()),
-		CreatedAt: when(e.CreatedAt), UpdatedAt: when(e.UpdatedAt), DeletedAt: when(e.DeletedAt),
+		CreatedAt: timestamp(e.CreatedAt), UpdatedAt: timestamp(e.UpdatedAt), DeletedAt: when(e.DeletedAt),
 		SecretRotatedAt: when(e.SecretRotatedAt), PreviousUntil: when(e.PreviousUntil), PublicKey: public,
 	}
 }
@@ -77,14 +40,16 @@ func limit(rate int) *int {
 	return &rate
 }
 
-// when writes a time as answers have it. nil, which becomes null, is a time that has not come.
+// when writes a time that may not have come, which is nil and becomes null.
 func when(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	s := t.UTC().Format("2006-01-02T15:04:05.000Z")
-	return &s
+	return new(timestamp(t))
 }
+
+// timestamp writes a time as answers have it.
+func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // respond makes the response of a refusal or, where that is nil, of an answer as JSON. A nil answer has no body.
 func (c *call) respond(answer []byte, refused *problem.Error) response {

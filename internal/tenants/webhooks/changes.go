@@ -10,21 +10,22 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/problem"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 // alter changes the endpoint of the path, audits and stores the change, if it is one, and returns the endpoint as its
 // tenant sees it.
 func (h *Handler) alter(
 	ctx context.Context, c *call, action string, change func(*endpoint.Endpoint) error,
-) (view, error) {
+) (management.Endpoint, error) {
 	was, err := h.load(ctx, c)
 	if err != nil {
-		return view{}, err
+		return management.Endpoint{}, err
 	}
 	// An operator's limit is read before the change, so that no answer of a change that was made is lost by it.
 	was, err = h.marked(ctx, was)
 	if err != nil {
-		return view{}, err
+		return management.Endpoint{}, err
 	}
 	now := was
 	// The whole endpoint is compared: a field that changed does not know is stored, too.
@@ -33,7 +34,7 @@ func (h *Handler) alter(
 	}
 	stamp(&now, c.now)
 	if err := h.Audit.Write(ctx, c.line(action, &was, &now)); err != nil {
-		return view{}, err
+		return management.Endpoint{}, err
 	}
 	err = h.store(ctx, c, func() error {
 		if now.Live() && (!was.Live() || was.URL != now.URL) {

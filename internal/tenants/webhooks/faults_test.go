@@ -17,6 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/parallel"
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
 	"github.com/herald-webhooks/herald/internal/rules/problem"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 // A change that may have been stored has left an audit line.
@@ -144,7 +145,7 @@ func TestHandler_replace_losesNoneOfTwoChangesSilently(t *testing.T) {
 			w.expect(name+": the first", "200", w.do(key, "PATCH", path, `{"events":["user.deleted"]}`))
 		}
 		w.expect(name, test.want, w.do(key, test.method, path+test.suffix, test.body))
-		var after view
+		var after management.Endpoint
 		w.do(key, "GET", path, "").decode(t, &after)
 		if !slices.Equal(after.Events, []string{"user.deleted"}) {
 			t.Errorf("%s: the first change is lost: %+v", name, after)

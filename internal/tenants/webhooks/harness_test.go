@@ -25,6 +25,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 	"github.com/herald-webhooks/herald/internal/testkit/contract"
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 	"github.com/herald-webhooks/herald/internal/testkit/sealing"
@@ -422,13 +423,13 @@ func (w *rig) fresh() string {
 	return strings.Replace(valid, "/hooks", fmt.Sprintf("/hooks/%d", w.made), 1)
 }
 
-func (w *rig) create(key string) view {
+func (w *rig) create(key string) management.Endpoint {
 	w.t.Helper()
 	a := w.do(key, "POST", "/v1/webhooks", w.fresh())
 	if a.status != 201 {
 		w.t.Fatalf("create answered %d %s", a.status, a.body)
 	}
-	var e view
+	var e management.Endpoint
 	a.decode(w.t, &e)
 	return e
 }

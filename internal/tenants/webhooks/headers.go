@@ -8,11 +8,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 // readHeaders reads an object of strings by the names of headers, in its order. null is none. The values are secrets. A
 // fault names the header and never quotes its value.
-func readHeaders(v jsontext.Value, r *reader) (headers []endpoint.Header) {
+func readHeaders(v management.Member[*management.Headers], r *reader) (headers []endpoint.Header) {
 	const pointer = "/headers"
 	if v.Kind() == 'n' {
 		return nil
@@ -22,7 +23,7 @@ func readHeaders(v jsontext.Value, r *reader) (headers []endpoint.Header) {
 		return nil
 	}
 	size := 0
-	d := jsontext.NewDecoder(bytes.NewReader(v))
+	d := jsontext.NewDecoder(bytes.NewReader(v.Value))
 	_, err := d.ReadToken()
 	for err == nil && d.PeekKind() == '"' {
 		var name jsontext.Token

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 func withHeaders(headers string) string {
@@ -47,7 +48,7 @@ func TestHandler_readHeaders_namesEveryPlaceAtFault(t *testing.T) {
 func TestReadHeaders_endsAtBrokenJSON(t *testing.T) {
 	for _, headers := range []string{`{"X":"y","X":"z"}`, `{"X":`} {
 		var r reader
-		if readHeaders(jsontext.Value(headers), &r); len(r.types) != 1 {
+		if readHeaders(management.Member[*management.Headers]{Value: jsontext.Value(headers)}, &r); len(r.types) != 1 {
 			t.Errorf("%s has the faults %v", headers, r.types)
 		}
 	}
@@ -57,7 +58,7 @@ func TestReadHeaders_endsAtBrokenJSON(t *testing.T) {
 // of their own: a process of deliver does not use again a value that it has opened before.
 func TestHandler_Serve_leadsHeadersThroughTheirLife(t *testing.T) {
 	w, key := newTenant(t)
-	var e view
+	var e management.Endpoint
 	w.do(key, "POST", "/v1/webhooks", withHeaders(`{"Authorization":"Bearer s3cret","X-Tenant":"1"}`)).decode(t, &e)
 	type stored struct {
 		Names   []string
@@ -83,7 +84,7 @@ func TestHandler_Serve_leadsHeadersThroughTheirLife(t *testing.T) {
 		{`{"headers":{"X":"y"}}`, stored{[]string{"X"}, 4, "X:y\n"}},
 	} {
 		a := w.do(key, "PATCH", "/v1/webhooks/"+e.ID, step.patch)
-		var now view
+		var now management.Endpoint
 		a.decode(t, &now)
 		if diff := cmp.Diff(step.want, look()); a.status != 200 || diff != "" {
 			t.Errorf("%s: %d (-want +got):\n%s", step.patch, a.status, diff)

@@ -19,6 +19,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/event"
 	"github.com/herald-webhooks/herald/internal/rules/problem"
 	"github.com/herald-webhooks/herald/internal/rules/signature"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 // maxImported bounds the endpoints of a request, and importPatience the time in which it begins another one.
@@ -29,9 +30,9 @@ const (
 
 // newImport are the fields of an endpoint that is imported, before any check.
 type newImport struct {
-	TenantID jsontext.Value `json:"tenant_id"`
-	Secret   jsontext.Value `json:"secret"`
-	input    `json:",embed"`
+	TenantID                  jsontext.Value `json:"tenant_id"`
+	Secret                    jsontext.Value `json:"secret"`
+	management.EndpointChange `json:",embed"`
 }
 
 // importEndpoints creates endpoints that tenants had at another sender. Its secrets sign on. One that is there already
@@ -133,14 +134,14 @@ func (h *Handler) readImport(text jsontext.Value) (
 	}
 	var r reader
 	r.require("/tenant_id", in.TenantID)
-	r.require("/url", in.URL)
-	r.require("/events", in.Events)
+	r.require("/url", in.URL.Value)
+	r.require("/events", in.Events.Value)
 	r.require("/secret", in.Secret)
 	e.Status = endpoint.Active
 	if in.TenantID != nil {
 		e.TenantID = readTenant(in.TenantID, &r)
 	}
-	f := h.check(in.input, &r)
+	f := h.check(in.EndpointChange, &r)
 	f.apply(&e)
 	if in.Secret != nil {
 		secret = readSecret(in.Secret, &r)

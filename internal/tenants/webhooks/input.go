@@ -12,27 +12,13 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/event"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 const (
 	maxEvents      = 50
 	maxDescription = 256 // characters
 )
-
-// newInput are the members that create takes, before any check.
-type newInput struct {
-	URL         jsontext.Value `json:"url"`
-	Events      jsontext.Value `json:"events"`
-	Description jsontext.Value `json:"description"`
-	Headers     jsontext.Value `json:"headers"`
-	RateLimit   jsontext.Value `json:"rate_limit"`
-}
-
-// input are the members that a change takes.
-type input struct {
-	newInput `json:",embed"`
-	Status   jsontext.Value `json:"status"`
-}
 
 // fields are the checked values of a body. A field that the body does not have is nil.
 type fields struct {
@@ -46,20 +32,20 @@ type fields struct {
 
 // readNew returns the fields of a new endpoint's body. URL and events are among them.
 func (h *Handler) readNew(body []byte) (fields, error) {
-	var in newInput
+	var in management.NewEndpoint
 	if err := decode(body, &in); err != nil {
 		return fields{}, err
 	}
 	var r reader
-	r.require("/url", in.URL)
-	r.require("/events", in.Events)
-	f := h.check(input{newInput: in}, &r)
+	r.require("/url", in.URL.Value)
+	r.require("/events", in.Events.Value)
+	f := h.check(management.EndpointChange{NewEndpoint: in}, &r)
 	return f, r.problem()
 }
 
 // readChange returns the fields of a change's body.
 func (h *Handler) readChange(body []byte) (fields, error) {
-	var in input
+	var in management.EndpointChange
 	if err := decode(body, &in); err != nil {
 		return fields{}, err
 	}
@@ -69,23 +55,23 @@ func (h *Handler) readChange(body []byte) (fields, error) {
 }
 
 // check reads the given members. The reader has their faults.
-func (h *Handler) check(in input, r *reader) (f fields) {
-	if in.URL != nil {
+func (h *Handler) check(in management.EndpointChange, r *reader) (f fields) {
+	if in.URL.Value != nil {
 		f.url = new(h.readURL(in.URL, r))
 	}
-	if in.Events != nil {
+	if in.Events.Value != nil {
 		f.events = readEvents(in.Events, r)
 	}
-	if in.Description != nil {
+	if in.Description.Value != nil {
 		f.description = new(readDescription(in.Description, r))
 	}
-	if in.Headers != nil {
+	if in.Headers.Value != nil {
 		f.headers = new(readHeaders(in.Headers, r))
 	}
-	if in.RateLimit != nil {
+	if in.RateLimit.Value != nil {
 		f.rateLimit = new(readRateLimit(in.RateLimit, r))
 	}
-	if in.Status != nil {
+	if in.Status.Value != nil {
 		f.status = new(readStatus(in.Status, r))
 	}
 	return f
@@ -110,9 +96,23 @@ func (f fields) apply(e *endpoint.Endpoint) {
 	}
 }
 
+// orDefaults are the fields with those of a new endpoint where the body has none.
+func (f fields) orDefaults() fields {
+	if f.description == nil {
+		f.description = new("")
+	}
+	if f.headers == nil {
+		f.headers = new([]endpoint.Header(nil))
+	}
+	if f.rateLimit == nil {
+		f.rateLimit = new(0)
+	}
+	return f
+}
+
 // readDescription reads a text for people. It is shown to operators, in a terminal and on the console's page.
-func readDescription(v jsontext.Value, r *reader) string {
-	text, ok := r.text(v, "/description")
+func readDescription(v management.Member[string], r *reader) string {
+	text, ok := r.text(v.Value, "/description")
 	switch {
 	case ok && utf8.RuneCountInString(text) > maxDescription:
 		r.refuse("/description", fmt.Sprintf("must have at most %d characters", maxDescription))
@@ -127,8 +127,8 @@ func disguises(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.
 
 // readURL returns a URL in the form in which it is stored, so that two spellings of one address are one. It
 // resolves no name: the address behind a name is checked when deliver dials it.
-func (h *Handler) readURL(v jsontext.Value, r *reader) string {
-	raw, ok := r.text(v, "/url")
+func (h *Handler) readURL(v management.Member[string], r *reader) string {
+	raw, ok := r.text(v.Value, "/url")
 	if !ok {
 		return ""
 	}
@@ -141,8 +141,8 @@ func (h *Handler) readURL(v jsontext.Value, r *reader) string {
 
 // readStatus reads active or disabled. A deletion by a status would hide behind a harmless change, and so has its
 // method.
-func readStatus(v jsontext.Value, r *reader) endpoint.Status {
-	text, ok := r.text(v, "/status")
+func readStatus(v management.Member[string], r *reader) endpoint.Status {
+	text, ok := r.text(v.Value, "/status")
 	s := endpoint.Status(text)
 	if ok && s != endpoint.Active && s != endpoint.Disabled {
 		r.refuse("/status", "must be active or disabled; to delete or restore an endpoint use its own operations")
@@ -160,11 +160,11 @@ func notSubscribable(name string) string {
 const listed = "; GET /v1/event-types lists all"
 
 // readEvents reads an array of names and patterns. One that is too long is refused unread.
-func readEvents(v jsontext.Value, r *reader) (list []string) {
+func readEvents(v management.Member[[]string], r *reader) (list []string) {
 	const pointer = "/events"
 	var values []jsontext.Value
 	switch {
-	case v.Kind() != '[' || json.Unmarshal(v, &values) != nil:
+	case v.Kind() != '[' || json.Unmarshal(v.Value, &values) != nil:
 		r.mistyped(pointer, "must be an array of strings")
 		return nil
 	case len(values) == 0:
@@ -189,7 +189,7 @@ func readEvents(v jsontext.Value, r *reader) (list []string) {
 }
 
 // readRateLimit returns an endpoint's limit, in deliveries a second; 0 for null, which is none.
-func readRateLimit(v jsontext.Value, r *reader) int {
+func readRateLimit(v management.Member[*int], r *reader) int {
 	const pointer = "/rate_limit"
 	bounds := fmt.Sprintf("must be an integer from %d to %d, or null", endpoint.MinRate, endpoint.MaxRate)
 	if v.Kind() == 'n' {
@@ -199,7 +199,7 @@ func readRateLimit(v jsontext.Value, r *reader) int {
 		r.mistyped(pointer, bounds)
 		return 0
 	}
-	rate, ok := wholeNumber(v, endpoint.MinRate, endpoint.MaxRate)
+	rate, ok := wholeNumber(v.Value, endpoint.MinRate, endpoint.MaxRate)
 	if !ok {
 		r.refuse(pointer, bounds)
 	}

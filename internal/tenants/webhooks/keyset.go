@@ -9,6 +9,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/problem"
 	"github.com/herald-webhooks/herald/internal/rules/signature"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 // A process reads keys once a minute, and asks a little sooner for an endpoint that was not there: it may be new.
@@ -21,11 +22,6 @@ const (
 	keysPatience = 2 * time.Second
 	maxKeySets   = 10_000
 )
-
-// keySet is a JSON Web Key Set (RFC 7517).
-type keySet struct {
-	Keys []signature.JWK `json:"keys"`
-}
 
 // keySet answers any caller with the public keys that verify an endpoint's deliveries. An endpoint that does not exist,
 // is deleted or has no part in it looks the same. The id is as hard to guess as a secret, and the answer names no
@@ -41,7 +37,7 @@ func (h *Handler) keySet(ctx context.Context, c *call) (any, error) {
 	if !known.found {
 		return nil, problem.New(problem.CodeEndpointNotFound)
 	}
-	set := keySet{Keys: []signature.JWK{}}
+	set := management.KeySet{Keys: []signature.JWK{}}
 	for _, public := range known.endpoint.PublicKeys(c.now) {
 		key, err := signature.NewJWK(public)
 		if err != nil {

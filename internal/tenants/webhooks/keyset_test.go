@@ -14,6 +14,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/signature"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 	"github.com/herald-webhooks/herald/internal/testkit/sealing"
 )
 
@@ -34,7 +35,7 @@ func (w *rig) keySetOf(id string) answer {
 // keysOf are the ids of the keys in an answer, for each whether the signer before or after the rotation has it.
 func keysOf(t testing.TB, a answer, named map[string]string) (names []string) {
 	t.Helper()
-	var set keySet
+	var set management.KeySet
 	a.decode(t, &set)
 	names = []string{}
 	for _, key := range set.Keys {
@@ -43,7 +44,7 @@ func keysOf(t testing.TB, a answer, named map[string]string) (names []string) {
 	return names
 }
 
-func (v view) keyID(t testing.TB) string {
+func keyID(t testing.TB, v management.Endpoint) string {
 	t.Helper()
 	if v.PublicKey == nil {
 		t.Fatal("no public key is shown")
@@ -72,12 +73,12 @@ func TestHandler_create_sealsTheKeyPairWithTheSecret(t *testing.T) {
 		if err != nil || signer.Secret != made.SigningSecret || signer.PublicKey() != *made.PublicKey {
 			t.Errorf("%s: %v: sealed is %v of %v", step, err, signer.PublicKey(), made)
 		}
-		var shown view
+		var shown management.Endpoint
 		w.do(key, "GET", "/v1/webhooks/"+made.ID, "").decode(t, &shown)
 		id := signer.KeyID()
 		if diff := cmp.Diff([]string{"it"}, keysOf(t, w.keySetOf(made.ID), map[string]string{id: "it"})); diff != "" ||
-			shown.keyID(t) != id {
-			t.Errorf("%s: shown %s, published (-want +got):\n%s", step, shown.keyID(t), diff)
+			keyID(t, shown) != id {
+			t.Errorf("%s: shown %s, published (-want +got):\n%s", step, keyID(t, shown), diff)
 		}
 		lines := w.auditLines()
 		if after := lines[len(lines)-1]["after"].(map[string]any); after["public_key_id"] != id {
@@ -139,18 +140,18 @@ func TestHandler_keySet_hasTheKeysThatVerify(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, key := withKeys(t)
 			made := w.create(key)
-			ids := map[string]string{made.keyID(t): "first"}
+			ids := map[string]string{keyID(t, made): "first"}
 			test.do(w, func(method, path, body string) {
 				a := w.do(key, method, "/v1/webhooks/"+made.ID+path, body)
 				if a.status >= 300 {
 					t.Fatalf("%s %s: %s", method, path, a.brief())
 				}
-				var shown view
+				var shown management.Endpoint
 				if a.status == 200 {
 					a.decode(t, &shown)
 				}
-				if shown.PublicKey != nil && ids[shown.keyID(t)] == "" {
-					ids[shown.keyID(t)] = "second"
+				if shown.PublicKey != nil && ids[keyID(t, shown)] == "" {
+					ids[keyID(t, shown)] = "second"
 				}
 			})
 			w.now = w.now.Add(test.later)

@@ -15,15 +15,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/keyring"
-	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 func TestHandler_Serve_leadsAnEndpointThroughItsLife(t *testing.T) {
 	w, key := newTenant(t)
-	step := func(method, target, body string, status int) (e view) {
+	step := func(method, target, body string, status int) (e management.Endpoint) {
 		t.Helper()
 		w.reads, w.writes = 0, 0
 		a := w.do(key, method, target, body)
@@ -35,7 +35,7 @@ func TestHandler_Serve_leadsAnEndpointThroughItsLife(t *testing.T) {
 		}
 		return e
 	}
-	check := func(name string, want, got view) {
+	check := func(name string, want, got management.Endpoint) {
 		t.Helper()
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -56,7 +56,7 @@ func TestHandler_Serve_leadsAnEndpointThroughItsLife(t *testing.T) {
 		t.Errorf("created with id %q", created.ID)
 	}
 	first := created.SigningSecret
-	want := view{
+	want := management.Endpoint{
 		ID: created.ID, URL: "https://example.com/hooks", Events: []string{"user.created"}, Status: "active",
 		CreatedAt: created.CreatedAt, UpdatedAt: created.CreatedAt, SigningSecret: first,
 	}
@@ -97,7 +97,7 @@ func TestHandler_Serve_leadsAnEndpointThroughItsLife(t *testing.T) {
 	var named map[string]any
 	w.do(key, "GET", path, "").decode(t, &named)
 	for name, at := range map[string]*string{
-		"created_at": again.CreatedAt, "updated_at": again.UpdatedAt, "deleted_at": again.DeletedAt,
+		"created_at": &again.CreatedAt, "updated_at": &again.UpdatedAt, "deleted_at": again.DeletedAt,
 		"secret_rotated_at": again.SecretRotatedAt,
 	} {
 		if named[name] != *at {
@@ -111,8 +111,8 @@ func TestHandler_Serve_leadsAnEndpointThroughItsLife(t *testing.T) {
 	stored("restored", 3, again.SigningSecret)
 
 	var times []string
-	for _, e := range []view{created, changed, rotated, deleted, again, restored} {
-		times = append(times, *e.UpdatedAt)
+	for _, e := range []management.Endpoint{created, changed, rotated, deleted, again, restored} {
+		times = append(times, e.UpdatedAt)
 	}
 	if !slices.IsSorted(times) || len(slices.Compact(times)) != 6 {
 		t.Errorf("updated at %q: not each later than the one before", times)
@@ -132,7 +132,7 @@ func TestHandler_change_ofNothingChangesNothing(t *testing.T) {
 	w, key := newTenant(t)
 	e := w.create(key)
 	for _, body := range []string{`{}`, `{"status":"active"}`, `{"url":"https://EXAMPLE.com:443/hooks"}`} {
-		var got view
+		var got management.Endpoint
 		w.do(key, "PATCH", "/v1/webhooks/"+e.ID, body).decode(t, &got)
 		if diff := cmp.Diff(e.UpdatedAt, got.UpdatedAt); diff != "" {
 			t.Errorf("%s: updated_at moved (-was +is):\n%s", body, diff)
@@ -174,11 +174,11 @@ func TestHandler_eventTypes_areThoseImplemented(t *testing.T) {
 }
 
 // pages walks a list to its end.
-func (w *rig) pages(key, query string, limit int) (all []view) {
+func (w *rig) pages(key, query string, limit int) (all []management.Endpoint) {
 	w.t.Helper()
 	target := fmt.Sprintf("/v1/webhooks?limit=%d&%s", limit, query)
 	for next := target; ; {
-		var p api.List[view]
+		var p management.EndpointList
 		w.do(key, "GET", strings.TrimSuffix(next, "&"), "").decode(w.t, &p)
 		all = append(all, p.Data...)
 		if p.NextCursor == nil {
@@ -226,9 +226,9 @@ func TestHandler_list_isNewestFirstInFullPages(t *testing.T) {
 			}
 		}
 	}
-	var p api.List[view]
+	var p management.EndpointList
 	w.do(w.issue("empty", apikey.Read), "GET", "/v1/webhooks", "").decode(t, &p)
-	if diff := cmp.Diff(api.List[view]{Data: []view{}}, p); diff != "" {
+	if diff := cmp.Diff(management.EndpointList{Data: []management.Endpoint{}}, p); diff != "" {
 		t.Errorf("the list of no endpoints (-want +got):\n%s", diff)
 	}
 }
@@ -241,7 +241,7 @@ func TestHandler_list_takesCursorsOfItsTenantAndFilterOnly(t *testing.T) {
 	for range 6 {
 		ids = append([]string{w.create(key).ID}, ids...)
 	}
-	var first, rest api.List[view]
+	var first, rest management.EndpointList
 	w.do(key, "GET", "/v1/webhooks?limit=3", "").decode(t, &first)
 	cursor := "cursor=" + *first.NextCursor
 	const refused = "400 invalid_cursor ?cursor"

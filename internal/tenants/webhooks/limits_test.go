@@ -11,10 +11,11 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 // limits are an endpoint's limits: its owner's, an operator's, and the smaller one.
-func (v view) limits() string {
+func limits(v management.Endpoint) string {
 	text := func(limit *int) string {
 		if limit == nil {
 			return "none"
@@ -51,10 +52,10 @@ func TestHandler_readRateLimit_takesAnIntegerOrNull(t *testing.T) {
 				}
 				continue
 			}
-			var shown view
+			var shown management.Endpoint
 			a.decode(t, &shown)
-			if got := want + " none " + want; shown.limits() != got {
-				t.Errorf("%s %s shows %s, want %s", method, rate, shown.limits(), got)
+			if got := want + " none " + want; limits(shown) != got {
+				t.Errorf("%s %s shows %s, want %s", method, rate, limits(shown), got)
 			}
 		}
 	}
@@ -89,15 +90,15 @@ func TestHandler_marked_showsBothLimitsInEveryAnswer(t *testing.T) {
 		if step.want == "" {
 			continue
 		}
-		var shown view
-		if a.decode(t, &shown); shown.limits() != step.want {
-			t.Errorf("%s %s %s: %s, want %s", step.method, step.target, step.body, shown.limits(), step.want)
+		var shown management.Endpoint
+		if a.decode(t, &shown); limits(shown) != step.want {
+			t.Errorf("%s %s %s: %s, want %s", step.method, step.target, step.body, limits(shown), step.want)
 		}
-		var list struct{ Data []view }
+		var list struct{ Data []management.Endpoint }
 		w.do(key, "GET", "/v1/webhooks", "").decode(t, &list)
 		for _, listed := range list.Data {
-			if listed.limits() != step.want {
-				t.Errorf("%s %s %s: listed %s, want %s", step.method, step.target, step.body, listed.limits(), step.want)
+			if limits(listed) != step.want {
+				t.Errorf("%s %s %s: listed %s, want %s", step.method, step.target, step.body, limits(listed), step.want)
 			}
 		}
 	}

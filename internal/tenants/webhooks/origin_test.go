@@ -15,6 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/keyring"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 	"github.com/herald-webhooks/herald/internal/testkit/sealing"
 )
 
@@ -59,7 +60,7 @@ func TestHandler_change_dropsHeadersAtAnotherOrigin(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w, key := newTenant(t)
 		w.handler.URLs.Port = func(port uint16) bool { return port == 8443 }
-		var made view
+		var made management.Endpoint
 		w.do(key, "POST", "/v1/webhooks", withHeaders(`{"Authorization":"Bearer s3cret"}`)).decode(t, &made)
 		origin, names, text := "https://a.example:443", []string{"Authorization"}, "Authorization:Bearer s3cret\n"
 		for range rapid.IntRange(1, 4).Draw(rt, "steps") {
@@ -124,7 +125,7 @@ func TestHandler_change_dropsHeadersAtAnotherOrigin(t *testing.T) {
 // A deleted endpoint that is restored sends its headers where it did before.
 func TestHandler_restore_keepsHeadersAtTheirOrigin(t *testing.T) {
 	w, key := newTenant(t)
-	var made, back view
+	var made, back management.Endpoint
 	w.do(key, "POST", "/v1/webhooks", withHeaders(`{"Authorization":"Bearer s3cret"}`)).decode(t, &made)
 	path := "/v1/webhooks/" + made.ID
 	w.do(key, "DELETE", path, "")
@@ -139,7 +140,7 @@ func TestHandler_restore_keepsHeadersAtTheirOrigin(t *testing.T) {
 // An owner can put a row right that lost its headers and not their names: deliver sends nothing until then.
 func TestHandler_change_removesNamesOfHeadersThatAreGone(t *testing.T) {
 	w, key := newTenant(t)
-	var made, now view
+	var made, now management.Endpoint
 	w.do(key, "POST", "/v1/webhooks", withHeaders(`{"Authorization":"Bearer s3cret"}`)).decode(t, &made)
 	at := dynamo.EndpointKey{TenantID: "acme", EndpointID: made.ID}
 	e := w.aws.Endpoints[at.EndpointID]

@@ -8,6 +8,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/keyring"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 func TestHandler_rotate_refusesEveryOtherBody(t *testing.T) {
@@ -80,7 +81,7 @@ func TestHandler_rotate_keepsTheSecretBeforeForAWhile(t *testing.T) {
 			}
 			rotated := w.aws.Endpoints[at.EndpointID].SecretRotatedAt
 			w.now = w.now.Add(test.later)
-			var shown view
+			var shown management.Endpoint
 			w.do(key, "GET", "/v1/webhooks/"+e.ID, "").decode(t, &shown)
 			var want *string
 			if test.until > 0 {

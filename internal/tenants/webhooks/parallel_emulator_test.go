@@ -21,6 +21,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/audit"
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
@@ -93,7 +94,7 @@ func TestHandler_twentyChangesOfDifferentEndpointsAtOnceAllSucceed(t *testing.T)
 		return answers
 	}
 	for n, a := range all("create", 201, func(n int) answer { return w.do(key, "POST", "/v1/webhooks", url(n, "a")) }) {
-		var e view
+		var e management.Endpoint
 		a.decode(t, &e)
 		ids[n] = e.ID
 	}

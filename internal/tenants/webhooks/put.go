@@ -66,17 +66,3 @@ func (h *Handler) putOnce(ctx context.Context, c *call, f fields) (any, error) {
 		return h.setHeaders(ctx, e, f.headers)
 	})
 }
-
-// orDefaults are the fields with those of a new endpoint where the body has none.
-func (f fields) orDefaults() fields {
-	if f.description == nil {
-		f.description = new("")
-	}
-	if f.headers == nil {
-		f.headers = new([]endpoint.Header(nil))
-	}
-	if f.rateLimit == nil {
-		f.rateLimit = new(0)
-	}
-	return f
-}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 // A machine sends its description of an endpoint; the state before is that of the tenant's endpoint with its URL.
@@ -45,7 +46,7 @@ func TestHandler_put_createsOrReplaces(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, key := newTenant(t)
-			var shown view
+			var shown management.Endpoint
 			for _, s := range test.before {
 				a := w.do(key, s.method, "/v1/webhooks"+strings.Replace(s.path, "ID", shown.ID, 1), s.body)
 				if a.status == 201 {
@@ -57,7 +58,7 @@ func TestHandler_put_createsOrReplaces(t *testing.T) {
 			w.tried = 0
 			w.audited.Reset()
 			a := w.do(key, "PUT", "/v1/webhooks", test.body)
-			var got view
+			var got management.Endpoint
 			a.decode(t, &got)
 			line := fmt.Sprintf("%d %s %s %s X:%v", a.status, got.Status, got.Description, got.Events[0], got.HeaderNames)
 			if got.SigningSecret != "" {
@@ -67,7 +68,7 @@ func TestHandler_put_createsOrReplaces(t *testing.T) {
 				t.Errorf("%s with %d writes and %d audit lines, want %s with %d and %d",
 					line, w.tried, len(w.auditLines()), test.want, test.writes, test.lines)
 			}
-			var read view
+			var read management.Endpoint
 			w.do(key, "GET", "/v1/webhooks/"+got.ID, "").decode(t, &read)
 			got.SigningSecret = ""
 			if diff := cmp.Diff(read, got); diff != "" {
@@ -132,19 +133,19 @@ func TestHandler_put_looksAgainWhereAnotherRequestWasFirst(t *testing.T) {
 
 // A field that the body leaves out is as in a new endpoint, whatever it was.
 func TestHandler_put_givesEveryFieldThatIsLeftOutItsDefault(t *testing.T) {
-	for _, field := range named[newInput]() {
+	for _, field := range named[management.NewEndpoint]() {
 		if field == "url" || field == "events" { // required
 			continue
 		}
 		w, key := newTenant(t)
-		var fresh, full, again view
+		var fresh, full, again management.Endpoint
 		w.do(key, "PUT", "/v1/webhooks", w.fresh()).decode(t, &fresh)
 		body := w.fresh()
 		w.do(key, "PUT", "/v1/webhooks", strings.Replace(body, "{", `{"`+field+`":`+samples[field]+`,`, 1)).decode(t, &full)
 		w.do(key, "PUT", "/v1/webhooks", body).decode(t, &again)
 		full.ID, full.URL, full.CreatedAt = fresh.ID, fresh.URL, fresh.CreatedAt
 		again.ID, again.URL, again.CreatedAt = fresh.ID, fresh.URL, fresh.CreatedAt
-		if !full.moved(fresh) || again.moved(fresh) {
+		if !moved(full, fresh) || moved(again, fresh) {
 			t.Errorf("%s: %+v with it, %+v without, %+v at first", field, full, again, fresh)
 		}
 	}

@@ -7,12 +7,12 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/cursor"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 	"github.com/herald-webhooks/herald/internal/rules/problem"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 // list answers a page of the tenant's endpoints, newest first. It reads all of a kind, of which there are few, and cuts
@@ -35,7 +35,7 @@ func (h *Handler) list(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := api.List[view]{Data: make([]view, 0, min(limit, len(all)))}
+	page := management.EndpointList{Data: make([]management.Endpoint, 0, min(limit, len(all)))}
 	for _, e := range all {
 		if !selects(filter, e.Status) || (after != "" && e.ID >= after) {
 			continue
@@ -127,10 +127,10 @@ func (h *Handler) load(ctx context.Context, c *call) (endpoint.Endpoint, error) 
 
 // eventTypes answers every type with its description and the schema and an example of its data, and the patterns.
 func (h *Handler) eventTypes(context.Context, *call) (any, error) {
-	answer := eventTypes{Patterns: event.Patterns()}
+	answer := management.EventTypes{Patterns: event.Patterns()}
 	for _, t := range catalogue.Types() {
-		answer.Data = append(answer.Data, eventType{
-			t.Name, t.Description, jsontext.Value(t.Schema), jsontext.Value(t.Example),
+		answer.Data = append(answer.Data, management.EventType{
+			Name: t.Name, Description: t.Description, Schema: jsontext.Value(t.Schema), Example: jsontext.Value(t.Example),
 		})
 	}
 	return answer, nil

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/signature"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 // maxOverlapHours bounds the time for which the secret before goes on signing.
@@ -36,14 +35,9 @@ func (h *Handler) rotate(ctx context.Context, c *call) (any, error) {
 	return shown, err
 }
 
-// rotation are the members that rotate-secret takes, before any check.
-type rotation struct {
-	PreviousSecretHours jsontext.Value `json:"previous_secret_hours"`
-}
-
 // readOverlap returns for how long the secret that is replaced goes on signing. Without a body it is not at all.
 func (h *Handler) readOverlap(body []byte) (time.Duration, error) {
-	var in rotation
+	var in management.Rotation
 	if body == nil {
 		return 0, nil
 	}
@@ -52,10 +46,10 @@ func (h *Handler) readOverlap(body []byte) (time.Duration, error) {
 	}
 	const pointer = "/previous_secret_hours"
 	var r reader
-	if in.PreviousSecretHours == nil {
+	if in.PreviousSecretHours.Value == nil {
 		return 0, nil
 	}
-	hours, ok := wholeNumber(in.PreviousSecretHours, 0, maxOverlapHours)
+	hours, ok := wholeNumber(in.PreviousSecretHours.Value, 0, maxOverlapHours)
 	switch {
 	case !ok:
 		r.refuse(pointer, fmt.Sprintf("must be an integer from 0 to %d", maxOverlapHours))

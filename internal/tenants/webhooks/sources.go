@@ -6,17 +6,13 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
-)
 
-// sources are the addresses that deliveries come from, for the firewalls of receivers. They are the same for every
-// tenant and no secret: each receiver sees them.
-type sources struct {
-	CIDRs []string `json:"cidrs"` // none: any address
-}
+	"github.com/herald-webhooks/herald/internal/tenants/management"
+)
 
 // sourceAddresses answers any caller.
 func (h *Handler) sourceAddresses(context.Context, *call) (any, error) {
-	return sources{CIDRs: h.Sources}, nil
+	return management.SourceAddresses{CIDRs: h.Sources}, nil
 }
 
 // ParseSources reads addresses and CIDR prefixes with commas between them, and returns all as prefixes, as firewalls

@@ -3,8 +3,6 @@ package webhooks
 import (
 	"context"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
@@ -13,14 +11,11 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/event"
 	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 	"github.com/herald-webhooks/herald/internal/rules/problem"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 // testsPerMinute bounds the tests of an endpoint. Its owner may point it at a host of somebody else.
 const testsPerMinute = 5
-
-type testAnswer struct {
-	DeliveryID string `json:"delivery_id"`
-}
 
 // test sends one delivery to the endpoint because its owner asks for it. Its result is for operators: the answer tells
 // nothing of the receiver. A refused test counts for nothing. A counted one may still fail, and is not sent again.
@@ -54,7 +49,7 @@ func (h *Handler) test(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	err = h.Tests.Deliveries.Send(ctx, []queue.Outgoing{queue.Of(m, 0)})[0]
-	return testAnswer{m.DeliveryID}, err
+	return management.TestSent{DeliveryID: m.DeliveryID}, err
 }
 
 // untestable says why no delivery would be sent to the endpoint now.
@@ -84,26 +79,21 @@ func (h *Handler) untestable(ctx context.Context, e endpoint.Endpoint) error {
 	return nil
 }
 
-// testInput are the members that test takes, before any check.
-type testInput struct {
-	Type jsontext.Value `json:"type"`
-}
-
 // readTest returns the type to send, with its sample. Without a type it is that of tests, with no data.
 func readTest(body []byte) (catalogue.Type, error) {
 	plain := catalogue.Type{Name: delivery.TestType, Example: `{}`}
-	var in testInput
+	var in management.Test
 	if body == nil {
 		return plain, nil
 	}
 	if err := decode(body, &in); err != nil {
 		return catalogue.Type{}, err
 	}
-	if in.Type == nil {
+	if in.Type.Value == nil {
 		return plain, nil
 	}
 	var r reader
-	name, ok := r.text(in.Type, "/type")
+	name, ok := r.text(in.Type.Value, "/type")
 	if ok && name == delivery.TestType {
 		return plain, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/egress"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 	"github.com/herald-webhooks/herald/internal/testkit/urls"
 )
 
@@ -46,7 +47,7 @@ func TestHandler_create_boundsTheEndpointsAtOneHost(t *testing.T) {
 	first := w.create(key)
 	w.create(key)
 	other := w.do(key, "POST", "/v1/webhooks", withURL("https://example.org/"))
-	var elsewhere view
+	var elsewhere management.Endpoint
 	other.decode(t, &elsewhere)
 	for name, a := range map[string]answer{
 		"created":          w.do(key, "POST", "/v1/webhooks", withURL("https://example.com/3")),
@@ -72,7 +73,7 @@ func (w *rig) become(key, url string) (byCreate, byChange, byImport string) {
 	}
 	clear(w.aws.Endpoints)
 	id := w.create(key).ID
-	var made, changed view
+	var made, changed management.Endpoint
 	if a := w.do(key, "PATCH", "/v1/webhooks/"+id, `{"url":`+string(text)+`}`); a.status == 200 {
 		a.decode(w.t, &changed)
 	}

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -56,11 +55,6 @@ type Exchange struct {
 	Status         int
 	ResponseHeader http.Header
 	ResponseBody   []byte
-}
-
-// Properties returns the names of the properties of a schema, sorted.
-func (c *Contract) Properties(schema string) []string {
-	return slices.Sorted(maps.Keys(c.document.Components.Schemas[schema].Value.Properties))
 }
 
 // Check returns an exchange's violations: an answer must be documented, and so must a request that was accepted.

@@ -1,0 +1,53 @@
+package management
+
+import "github.com/herald-webhooks/herald/internal/rules/endpoint"
+
+// Headers are the values of an endpoint's own headers by their names.
+type Headers map[string]string
+
+// NewEndpoint is the body that creates an endpoint, or puts one in its place. URL and Events are required.
+type NewEndpoint struct {
+	URL         Member[string]   `json:"url,omitzero"`
+	Events      Member[[]string] `json:"events,omitzero"` // names and patterns
+	Description Member[string]   `json:"description,omitzero"`
+	Headers     Member[*Headers] `json:"headers,omitzero"`    // null: none
+	RateLimit   Member[*int]     `json:"rate_limit,omitzero"` // deliveries a second; null: none
+}
+
+// EndpointChange is the body that changes an endpoint. What it leaves out stays as it is.
+type EndpointChange struct {
+	NewEndpoint `json:",embed"`
+	Status      Member[string] `json:"status,omitzero"` // active or disabled
+}
+
+// Endpoint is an endpoint as its tenant sees it. Times are RFC 3339 in UTC with milliseconds.
+type Endpoint struct {
+	ID              string          `json:"id"`
+	URL             string          `json:"url"`
+	Description     string          `json:"description"`
+	Events          []string        `json:"events"`
+	HeaderNames     []string        `json:"header_names,omitempty"` // where the owner has set headers
+	RateLimit       *int            `json:"rate_limit"`             // the owner's, deliveries a second; null: none
+	OperatorLimit   *int            `json:"operator_rate_limit"`    // an operator's
+	EffectiveLimit  *int            `json:"effective_rate_limit"`   // the smaller one
+	Status          endpoint.Status `json:"status"`
+	CreatedAt       string          `json:"created_at"`
+	UpdatedAt       string          `json:"updated_at"`
+	DeletedAt       *string         `json:"deleted_at"`
+	SecretRotatedAt *string         `json:"secret_rotated_at"`
+	PreviousUntil   *string         `json:"previous_secret_until"`     // until then the secret before signs as well
+	PublicKey       *string         `json:"public_key"`                // null where it has no key pair
+	SigningSecret   string          `json:"signing_secret,omitzero"`   // create and rotate only
+	HeadersDropped  []string        `json:"headers_dropped,omitempty"` // names; a change of the URL's origin only
+}
+
+// EndpointList is a page of a tenant's endpoints, the newest first.
+type EndpointList struct {
+	Data       []Endpoint `json:"data"`
+	NextCursor *string    `json:"next_cursor"` // null after the last page
+}
+
+// Rotation is the body that replaces a signing secret. It may be left out.
+type Rotation struct {
+	PreviousSecretHours Member[int] `json:"previous_secret_hours,omitzero"` // 0 where it is left out
+}
