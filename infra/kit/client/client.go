@@ -26,7 +26,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/kit/statefile"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
-	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/problem"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 // Client talks to one stack as one tenant. Its State holds that tenant's id and key.
@@ -73,13 +74,7 @@ func (c *Client) As(tenantID, apiKey string) *Client {
 const maxTries = 6
 
 // Problem is a refusal of the management API.
-type Problem struct {
-	Status int    `json:"status"`
-	Code   string `json:"code"`
-	Detail string `json:"detail"`
-}
-
-func (p *Problem) Error() string { return p.Code + ": " + p.Detail }
+type Problem = problem.Document
 
 // Call calls the management API, and fails unless that succeeds. body and out may be nil. A refusal by Herald is a
 // [*Problem]. After a 503 the call is tried again, as its Retry-After asks.
@@ -143,23 +138,20 @@ func (c *Client) exchange(
 }
 
 // Endpoint is a webhook endpoint as the management API shows it.
-type Endpoint struct {
-	ID            string `json:"id"`
-	URL           string `json:"url"`
-	Status        string `json:"status"`
-	SigningSecret string `json:"signing_secret"`
-}
+type Endpoint = management.Endpoint
 
 // CreateEndpoint registers url for the events and returns it with its signing secret. A creation that was answered 503
 // may have happened: then the endpoint stands, and gets a new secret.
 func (c *Client) CreateEndpoint(ctx context.Context, url string, events ...string) (made Endpoint, err error) {
-	request := map[string]any{"url": url, "events": events, "description": "made by " + c.TenantID}
+	request := management.NewEndpoint{
+		URL: management.Of(url), Events: management.Of(events), Description: management.Of("made by " + c.TenantID),
+	}
 	err = c.Call(ctx, http.MethodPost, "/v1/webhooks", request, &made)
 	var refused *Problem
-	if !errors.As(err, &refused) || refused.Code != "duplicate_url" {
+	if !errors.As(err, &refused) || refused.Code != problem.CodeDuplicateURL {
 		return made, err
 	}
-	var list api.List[Endpoint]
+	var list management.EndpointList
 	if err := c.Call(ctx, http.MethodGet, "/v1/webhooks?limit=100", nil, &list); err != nil {
 		return made, err
 	}

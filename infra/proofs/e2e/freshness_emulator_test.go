@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/herald-webhooks/herald/infra/kit/client"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 // change makes a request to the management API about an endpoint.
@@ -50,10 +51,8 @@ func TestARotatedSecretHoldsForTheNextEventAndForAWaitingRetry(t *testing.T) {
 // tests has the owner of an endpoint test it: the settings that the owner reads have to be the ones in use.
 func (s subscription) tests(t *testing.T, c *client.Client) {
 	t.Helper()
-	var sent struct {
-		DeliveryID string `json:"delivery_id"`
-	}
-	body := about{"type": "organization.created"}
+	var sent management.TestSent
+	body := management.Test{Type: management.Of("organization.created")}
 	if err := c.Call(t.Context(), http.MethodPost, "/v1/webhooks/"+s.ID+"/test", body, &sent); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
 	"github.com/herald-webhooks/herald/infra/kit/statefile"
 )
@@ -25,11 +26,7 @@ func TestHeadersOfAnOwnerStayWithTheirOrigin(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = elsewhere.Close() })
-	type answer struct {
-		Names   []string `json:"header_names"`
-		Dropped []string `json:"headers_dropped"`
-	}
-	patch := func(body about) (changed answer) {
+	patch := func(body about) (changed client.Endpoint) {
 		t.Helper()
 		if err := c.Call(t.Context(), http.MethodPatch, "/v1/webhooks/"+s.ID, body, &changed); err != nil {
 			t.Fatal(err)
@@ -44,7 +41,7 @@ func TestHeadersOfAnOwnerStayWithTheirOrigin(t *testing.T) {
 		genuine(t, got)
 		return got[0].Header["Authorization"]
 	}
-	move := func(server *receiver.Server) answer {
+	move := func(server *receiver.Server) client.Endpoint {
 		t.Helper()
 		s.Inbox = server.Inbox("/" + unique("inbox"))
 		s.verify(t, s.SigningSecret)
@@ -55,11 +52,11 @@ func TestHeadersOfAnOwnerStayWithTheirOrigin(t *testing.T) {
 	if got := authorizations(); !slices.Equal(want, got) {
 		t.Errorf("delivered with %q", got)
 	}
-	if changed, got := move(server), authorizations(); !slices.Equal(want, got) || changed.Dropped != nil {
-		t.Errorf("at another path delivered with %q, dropped %q", got, changed.Dropped)
+	if changed, got := move(server), authorizations(); !slices.Equal(want, got) || changed.HeadersDropped != nil {
+		t.Errorf("at another path delivered with %q, dropped %q", got, changed.HeadersDropped)
 	}
 	changed, got := move(elsewhere), authorizations()
-	if got != nil || changed.Names != nil || !slices.Equal(changed.Dropped, []string{"Authorization"}) {
-		t.Errorf("at another port delivered with %q, has %q, dropped %q", got, changed.Names, changed.Dropped)
+	if got != nil || changed.HeaderNames != nil || !slices.Equal(changed.HeadersDropped, []string{"Authorization"}) {
+		t.Errorf("at another port delivered with %q, has %q, dropped %q", got, changed.HeaderNames, changed.HeadersDropped)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 // issued finds the key in the output of `sam remote invoke`.
@@ -22,7 +23,9 @@ var issued = regexp.MustCompile(`"api_key": ?"(hk_[^"]+)"`)
 
 // register creates an endpoint as API Gateway's route to webhooks does, and returns its signing secret.
 func register(ctx context.Context, e *engine, function, apiKey, url string) (string, error) {
-	body, err := json.Marshal(map[string]any{"url": url, "events": []string{"user.*"}, "description": "rehearsal"})
+	body, err := json.Marshal(management.NewEndpoint{
+		URL: management.Of(url), Events: management.Of([]string{"user.*"}), Description: management.Of("rehearsal"),
+	})
 	if err != nil {
 		return "", fmt.Errorf("encoding the endpoint: %w", err)
 	}
@@ -46,9 +49,7 @@ func register(ctx context.Context, e *engine, function, apiKey, url string) (str
 	if err := json.Unmarshal(answer.Payload, &created); err != nil || created.StatusCode != http.StatusCreated {
 		return "", fmt.Errorf("webhooks answered %s: %w", answer.Payload, err)
 	}
-	var made struct {
-		SigningSecret string `json:"signing_secret"`
-	}
+	var made management.Endpoint
 	if err := json.Unmarshal([]byte(created.Body), &made); err != nil || made.SigningSecret == "" {
 		return "", fmt.Errorf("webhooks answered no secret: %w", err)
 	}
