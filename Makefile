@@ -44,7 +44,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident practise test unit e2e lint sizes mutants invariants fuzz vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries hostile tools clean
+.PHONY: help run stack incident practise test unit e2e lint sizes mutants invariants fuzz suite vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries hostile tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -150,6 +150,10 @@ fuzz: ## run every fuzz target, each for a minute or FOR=5m
 	{ status=0; while read -r package target; do \
 		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(FOR),1m) "$$package" || status=1; \
 	done; exit $$status; }
+
+suite: .tools/suite/installed ## convert the official suite of JSON Schema, drafts 3 to 2020-12, and compare the verdicts
+	go test -count 1 -v -run OfficialSuite ./infra/tool/movein/redraft -args -suite $(CURDIR)/.tools/suite/tests \
+		-metaschemas $(CURDIR)/$$(echo .venv/lib/python3*/site-packages/jsonschema_specifications/schemas)
 
 vulns: .tools/govulncheck-$(GOVULNCHECK) ## look for known vulnerabilities in what the code calls
 	@status=0; .tools/bin/govulncheck ./... || status=$$?; \
@@ -298,6 +302,15 @@ endef
 		rm -rf .venv; $(PYTHON) -m venv --system-site-packages --without-pip .venv; \
 		for tool in aws cfn-lint sam; do ln -s "$$(command -v $$tool)" .venv/bin/$$tool; done; \
 	else echo "make: the Python tools of infra/requirements.txt cannot be installed, and $(PYTHON) has none of its own" >&2; exit 1; fi
+	@touch $@
+
+# The source package of one of these tools has the suite in it.
+.tools/suite/installed: infra/requirements.txt | .venv/installed
+	@rm -rf $(@D); mkdir -p $(@D)
+	@sed -n '/^jsonschema==/,/[^\\]$$/p' infra/requirements.txt > $(@D)/requirements.txt
+	@.venv/bin/pip download --quiet --disable-pip-version-check --require-hashes --no-deps --no-binary jsonschema \
+		--dest $(@D) -r $(@D)/requirements.txt
+	@tar -xzf $(@D)/jsonschema-*.tar.gz -C $(@D); mv $(@D)/jsonschema-*/json/tests $(@D)
 	@touch $@
 
 define npm_ci

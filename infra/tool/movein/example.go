@@ -13,15 +13,18 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/schema"
 )
 
-// maxExample bounds the parts of a made example, in bytes, and longestCheck the time of its check.
+// maxExample bounds the parts of a made example, in bytes, and deepest how deep they stand in each other. longestCheck
+// bounds the time of an example's check, and longestChecks that of all checks for a file.
 const (
-	maxExample   = 4 << 10
-	longestCheck = time.Second
+	maxExample    = 4 << 10
+	deepest       = 16
+	longestCheck  = time.Second
+	longestChecks = 20 * time.Second
 )
 
 // example is data of a type that fulfils its schema: the schema's own, or a made one. Where neither does, {} stands for
 // one to be written by hand. original is the schema as the other sender has it, perhaps of the whole body.
-func (r *record) example(compiled *schema.Schema, text, original jsontext.Value) jsontext.Value {
+func (c *conversion) example(r *record, compiled *schema.Schema, text, original jsontext.Value) jsontext.Value {
 	given := []jsontext.Value{r.value("example")}
 	for _, s := range []jsontext.Value{original, text} {
 		given = append(append(given, get(s, "example")), itemsOf(get(s, "examples"))...)
@@ -36,7 +39,9 @@ func (r *record) example(compiled *schema.Schema, text, original jsontext.Value)
 		if compiled == nil {
 			return v
 		}
-		if _, err := compiled.Check(v, schema.In(longestCheck)); err == nil {
+		spent, err := compiled.Check(v, min(c.checks, schema.In(longestCheck)))
+		c.checks -= spent
+		if err == nil {
 			switch at {
 			case len(given):
 				r.note("example", "is made up from the schema")
@@ -52,7 +57,7 @@ func (r *record) example(compiled *schema.Schema, text, original jsontext.Value)
 
 // made is a value that fulfils the usual schemas. The caller checks it.
 func made(s jsontext.Value, depth int) jsontext.Value {
-	if depth > maxDepth/4 {
+	if depth > deepest {
 		return jsontext.Value("null")
 	}
 	if v := stated(s); v != nil {

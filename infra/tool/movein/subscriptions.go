@@ -28,29 +28,43 @@ func joined(records []*record) (endpoints []*record) {
 		}
 		subscriptions = append(subscriptions, r)
 	}
+	types := map[*record][]string{}
 	for _, r := range subscriptions {
 		if !empty(r.fields["deleted_at"]) {
 			continue
 		}
-		subscribe(known(r.part("endpoint_metadata")), r)
+		e := known(r.part("endpoint_metadata"))
+		if types[e] == nil {
+			types[e] = e.names("event_types")
+		}
+		types[e] = append(types[e], subscribe(e, r)...)
+	}
+	for e, names := range types {
+		e.setNames("event_types", names)
 	}
 	slices.SortStableFunc(endpoints, func(a, b *record) int { return a.number - b.number })
 	return endpoints
 }
 
-// subscribe adds the types of a subscription to its endpoint, and the notes about it.
-func subscribe(e, subscription *record) {
+// setNames sets a field to a list of names.
+func (r *record) setNames(field string, names []string) {
+	list, err := json.Marshal(names)
+	if err != nil { // they were read as UTF-8, or mended
+		r.refuse(field, "cannot be written as JSON")
+		return
+	}
+	if r.fields == nil {
+		r.fields = map[string]jsontext.Value{}
+	}
+	r.fields[field] = list
+}
+
+// subscribe returns the types of a subscription, and adds the notes about it to its endpoint.
+func subscribe(e, subscription *record) (types []string) {
 	config := subscription.part("filter_config")
-	types := config.names("event_types")
+	types = config.names("event_types")
 	if len(types) == 0 {
 		types = []string{"*"} // as Convoy does
-	}
-	list, err := json.Marshal(append(e.names("event_types"), types...))
-	if err == nil {
-		if e.fields == nil {
-			e.fields = map[string]jsontext.Value{}
-		}
-		e.fields["event_types"] = list
 	}
 	filter := config.part("filter")
 	filter.ignore("is_flattened")
@@ -66,4 +80,5 @@ func subscribe(e, subscription *record) {
 	})
 	subscription.rest()
 	e.adopt("subscription", subscription)
+	return types
 }

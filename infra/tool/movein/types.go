@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/herald-webhooks/herald/infra/tool/movein/redraft"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 	"github.com/herald-webhooks/herald/internal/rules/schema"
 )
@@ -22,7 +23,7 @@ const (
 	maxTypes    = 200
 	maxName     = 64
 	maxSummary  = 200 // characters
-	maxSchema   = 64 << 10
+	maxSchema   = redraft.MaxBytes
 	maxSchemas  = 256 << 10
 	largest     = 256 << 10 // of an event
 	longestTime = time.Minute
@@ -34,6 +35,21 @@ type eventType struct {
 	schema, example jsontext.Value
 }
 
+// conversion is a catalogue in the making, and what is left of the work that a file may cost.
+type conversion struct {
+	types    []eventType
+	seen     map[string]bool // names, in small letters
+	size     int             // of the schemas, in bytes
+	patterns redraft.Budget
+	checks   schema.Cost // of examples
+}
+
+func newConversion() *conversion {
+	return &conversion{
+		seen: map[string]bool{}, patterns: redraft.Budget{Instructions: 4_000_000}, checks: schema.In(longestChecks),
+	}
+}
+
 // Types converts the event types of a file to a catalogue, in their order. The catalogue is nil where there is none.
 func Types(content []byte) (catalogue []byte, report Report, err error) {
 	records, more, err := read(content)
@@ -41,39 +57,25 @@ func Types(content []byte) (catalogue []byte, report Report, err error) {
 		return nil, report, err
 	}
 	report.More = more
-	var types []eventType
-	seen, size := map[string]bool{}, 0
+	c := newConversion()
 	for _, r := range records {
-		t := r.eventType()
-		key := strings.ToLower(t.name)
-		switch {
-		case r.out:
-		case seen[key]:
-			r.refuse("name", "is another's, or differs in case only")
-		case len(types) == maxTypes:
-			r.refuse("name", fmt.Sprintf("a catalogue has at most %d types", maxTypes))
-		}
-		size += len(t.schema)
-		if !r.out && size > maxSchemas {
-			r.note("schema", fmt.Sprintf("is left out: all schemas have at most %d bytes together", maxSchemas))
-			size, t.schema = size-len(t.schema), anyObject
-		}
+		t := c.eventType(r)
 		report.add(Object{Number: r.number, ID: t.name, LeftOut: r.out, Notes: r.notes})
 		if !r.out {
-			seen[key], types = true, append(types, t)
+			c.seen[strings.ToLower(t.name)], c.types = true, append(c.types, t)
 		}
 	}
-	if len(types) == 0 {
+	if len(c.types) == 0 {
 		return nil, report, nil
 	}
-	return write(types), report, nil
+	return write(c.types), report, nil
 }
 
 // anyObject takes all data.
 var anyObject = jsontext.Value(`{"type":"object"}`)
 
-// eventType reads a name alone, or an object that has one.
-func (r *record) eventType() eventType {
+// eventType reads a name alone, or an object that has one. The schema of a type that is left out is not read.
+func (c *conversion) eventType(r *record) eventType {
 	t := eventType{name: r.scalar}
 	if t.name == "" {
 		t.name = r.text("name", "topic", "type", "id")
@@ -82,13 +84,20 @@ func (r *record) eventType() eventType {
 	if r.flag("archived") {
 		r.refuse("archived", "it is not published any more")
 	}
-	t.summary = r.summary(t.name)
+	switch {
+	case r.out:
+	case c.seen[strings.ToLower(t.name)]:
+		r.refuse("name", "is another's, or differs in case only")
+	case len(c.types) == maxTypes:
+		r.refuse("name", fmt.Sprintf("a catalogue has at most %d types", maxTypes))
+	}
 	if r.out {
 		return t
 	}
+	t.summary = r.summary(t.name)
 	given := r.newestSchema()
-	compiled, text := r.dataSchema(given)
-	t.schema, t.example = text, r.example(compiled, text, given)
+	compiled, text := c.dataSchema(r, given)
+	t.schema, t.example = text, c.example(r, compiled, text, given)
 	r.ignore("uid", "id", "createdAt", "updatedAt", "created_at", "updated_at")
 	r.lose(map[string]string{
 		"deprecated":    "a catalogue has no such mark: leave the type out if nothing publishes it",
@@ -137,40 +146,58 @@ func (r *record) summary(name string) string {
 }
 
 // dataSchema is the schema of the type's data, any object where there is none that Herald can check.
-func (r *record) dataSchema(given jsontext.Value) (*schema.Schema, jsontext.Value) {
-	if empty(given) {
+func (c *conversion) dataSchema(r *record, given jsontext.Value) (*schema.Schema, jsontext.Value) {
+	if given == nil {
 		return nil, anyObject
 	}
-	text, dropped, err := modern(given)
+	text, notes, err := redraft.Schema(given, &c.patterns)
 	if err == nil {
 		text = r.ofData(text)
+		err = c.fits(text)
 	}
-	compiled, failed := schema.Compile(string(text))
-	switch {
-	case err != nil:
-	case failed != nil:
-		err = failed
-	case len(text) > maxSchema:
-		err = fmt.Errorf("more than %d bytes", maxSchema)
-	default:
-		if most, at := compiled.Worst(largest); most > schema.In(longestTime) {
-			err = fmt.Errorf("checking %s may take over a minute; bound the data by maxLength or maxItems", at)
-		}
+	var compiled *schema.Schema
+	if err == nil {
+		compiled, err = compile(text)
 	}
 	if err != nil {
 		r.note("schema", "is left out, so that all data passes: "+shortened(err.Error()))
 		return nil, anyObject
 	}
-	for _, what := range dropped {
+	for _, what := range notes {
 		r.note("schema", what)
 	}
+	c.size += len(text)
 	return compiled, text
 }
 
-// newestSchema is the schema of the field that has it, or the newest of its versions.
+// fits holds a schema against the bounds of a catalogue.
+func (c *conversion) fits(text jsontext.Value) error {
+	switch {
+	case len(text) > maxSchema:
+		return fmt.Errorf("more than %d bytes", maxSchema)
+	case c.size+len(text) > maxSchemas:
+		return fmt.Errorf("all have at most %d bytes together", maxSchemas)
+	}
+	return nil
+}
+
+// compile compiles a schema that the build of a catalogue takes as well.
+func compile(text jsontext.Value) (*schema.Schema, error) {
+	compiled, err := schema.Compile(string(text))
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it names the place
+	}
+	if most, at := compiled.Worst(largest); most > schema.In(longestTime) {
+		return nil, fmt.Errorf("checking %s may take over a minute; bound the data by maxLength or maxItems", at)
+	}
+	return compiled, nil
+}
+
+// newestSchema is the schema of the field that has it, or the newest of its versions. It is nil where there is none, or
+// one that takes everything. false is a schema.
 func (r *record) newestSchema() (found jsontext.Value) {
 	for _, name := range []string{"schema", "json_schema", "jsonSchema", "schemas"} {
-		if v := r.value(name); !empty(v) && found == nil {
+		if v := r.value(name); found == nil && (v.Kind() == 'f' || v.Kind() != 't' && !empty(v)) {
 			found = v
 		}
 	}
@@ -178,21 +205,29 @@ func (r *record) newestSchema() (found jsontext.Value) {
 	if found.Kind() != '{' || json.Unmarshal(found, &versions, lenient...) != nil {
 		return found
 	}
-	newest, count := 0, 0
+	newest, isSchema := newestOf(versions)
+	if isSchema {
+		return found
+	}
+	if len(versions) > 1 {
+		r.note("schemas", fmt.Sprintf("of %d versions the newest is taken", len(versions)))
+	}
+	return newest
+}
+
+// newestOf is the schema with the highest number. Members with other names are those of a schema itself.
+func newestOf(versions map[string]jsontext.Value) (newest jsontext.Value, isSchema bool) {
+	highest := -1
 	for version, v := range versions {
 		n, err := strconv.Atoi(version)
-		if err != nil || n < 0 || v.Kind() != '{' {
-			return found // the schema itself
+		if err != nil || n < 0 || v.Kind() != '{' && v.Kind() != 'f' {
+			return nil, true
 		}
-		count++
-		if n >= newest {
-			newest, found = n, v
+		if n > highest {
+			highest, newest = n, v
 		}
 	}
-	if count > 1 {
-		r.note("schemas", fmt.Sprintf("of %d versions the newest is taken", count))
-	}
-	return found
+	return newest, false
 }
 
 // ofData is the schema of the data, where the given one is of a body with type and data.
