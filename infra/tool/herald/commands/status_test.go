@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
@@ -70,5 +72,25 @@ func TestStatus_asksTwiceAndNeverByItselfForTheCauses(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]any{"summary": true, "endpoints": nil}, asked); diff != "" || len(f.requests) != 2 {
 		t.Errorf("%d requests (-want +got)\n%s", len(f.requests), diff)
+	}
+}
+
+// Programs find the causes of death beside the summary.
+func TestStatus_asJSONHasEachAnswerOnce(t *testing.T) {
+	f := fakeOf(to(api.ListEndpoints, listOf[api.ListedEndpoint]()), to(api.GetSummary, api.Summary{
+		Waiting: api.Backlogged{Count: 3}, Causes: &api.Causes{Data: []api.Cause{{Count: 7}}},
+	}))
+	out := f.ends(t, exit.Done, "-o json status")
+	var got struct {
+		Summary   map[string]jsontext.Value     `json:"summary"`
+		Causes    api.Causes                    `json:"causes"`
+		Endpoints *api.List[api.ListedEndpoint] `json:"endpoints"`
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	_, twice := got.Summary["causes"]
+	if twice || got.Summary["waiting"] == nil || len(got.Causes.Data) != 1 || got.Endpoints == nil {
+		t.Errorf("prints %s", out)
 	}
 }
