@@ -202,16 +202,11 @@ func (c *Client) Invoke(ctx context.Context, function string, in, out any) error
 	if err != nil {
 		return fmt.Errorf("encoding invocation: %w", err)
 	}
-	answer, err := c.Lambda.Invoke(ctx, &lambda.InvokeInput{
-		FunctionName: aws.String(c.Functions[function]), Payload: payload,
-	})
+	answer, err := InvokeFunction(ctx, c.Lambda, c.Functions[function], payload)
 	if err != nil {
 		return fmt.Errorf("invoking %s: %w", function, err)
 	}
-	if answer.FunctionError != nil {
-		return fmt.Errorf("%s failed: %s: %s", function, *answer.FunctionError, answer.Payload)
-	}
-	err = Decode(function, answer.Payload, out)
+	err = Decode(function, answer, out)
 	var refused *Refusal
 	if errors.As(err, &refused) {
 		return fmt.Errorf("%s refused: %s: %w", function, refused.Code, err)

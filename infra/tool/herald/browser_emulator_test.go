@@ -141,7 +141,7 @@ func readOnly(ctx context.Context, where stack.Where) (stack.Stack, error) {
 
 // inspector denies all functions but one, as the emulator never does.
 type inspector struct {
-	stack.Invoker
+	client.Invoker
 	function string
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
@@ -81,7 +82,7 @@ func TestWords_steerNoTerminal(t *testing.T) {
 	refusal := refused(api.Refusal{Code: api.CodePaused, Message: steering, Field: steering})
 	fault := written(map[string]string{"errorMessage": steering, "errorType": steering})
 	for _, line := range lines {
-		for name, on := range map[string]stack.Invoker{
+		for name, on := range map[string]client.Invoker{
 			"an answer": answering{hostile(), nil}, "a refusal": answering{refusal, nil},
 			"a fault": answering{fault, aws.String("Unhandled")},
 		} {

@@ -7,12 +7,11 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/internal/operators/api"
@@ -60,17 +59,16 @@ func (s Stack) Invoke(ctx context.Context, q Question) (jsontext.Value, error) {
 		return nil, err
 	}
 	name := s.Functions[string(q.Function)]
-	out, err := s.Lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Payload: payload})
+	answer, err := client.InvokeFunction(ctx, s.Lambda, name, payload)
+	if failed, is := errors.AsType[*client.Fault](err); is {
+		log, _, _ := strings.Cut(name, ":") // an alias has none
+		return nil, exit.With(exit.Failed, "%s%s\nIts log: aws logs tail /aws/lambda/%s --filter-pattern '\"%s\"'",
+			q.Function, fault(q, failed), log, failed.RequestID)
+	}
 	if err != nil {
 		return nil, s.Explain("invoking "+string(q.Function), err)
 	}
-	if out.FunctionError != nil {
-		id, _ := middleware.GetRequestIDMetadata(out.ResultMetadata)
-		log, _, _ := strings.Cut(name, ":") // an alias has none
-		return nil, exit.With(exit.Failed, "%s%s\nIts log: aws logs tail /aws/lambda/%s --filter-pattern '\"%s\"'",
-			q.Function, fault(q, out.Payload), log, id)
-	}
-	return out.Payload, nil
+	return answer, nil
 }
 
 // May is nil if the caller may invoke a function, which is not invoked.
@@ -85,15 +83,9 @@ func (s Stack) May(ctx context.Context, function string) error {
 }
 
 // fault says how a function failed, and whether that may have changed anything.
-func fault(q Question, answer []byte) string {
-	var told struct {
-		Message string `json:"errorMessage"`
-	}
-	if err := json.Unmarshal(answer, &told); err != nil {
-		told.Message = "it gave no reason"
-	}
-	text := " failed: " + answers.Safe(told.Message) // a panic may quote what a tenant wrote
-	if strings.Contains(told.Message, "timed out") { // Lambda says so, and the function itself
+func fault(q Question, failed *client.Fault) string {
+	text := " failed: " + answers.Safe(failed.Reason()) // a panic may quote what a tenant wrote
+	if strings.Contains(failed.Message, "timed out") {  // Lambda says so, and the function itself
 		text = " ran out of time: select less, or ask again later"
 	}
 	if q.onlyLooks() {

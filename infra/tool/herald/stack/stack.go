@@ -6,14 +6,13 @@
 package stack
 
 import (
-	"context"
 	"net/url"
 	"regexp"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
+	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/kit/parameters"
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
@@ -33,12 +32,7 @@ type Stack struct {
 	Functions           map[string]string // the names of the operator functions, by their folders
 
 	AWS    aws.Config
-	Lambda Invoker // without retries: a retry would act twice
-}
-
-// Invoker is Lambda, as [lambda.Client] is.
-type Invoker interface {
-	Invoke(context.Context, *lambda.InvokeInput, ...func(*lambda.Options)) (*lambda.InvokeOutput, error)
+	Lambda client.Invoker // without retries: a retry would act twice
 }
 
 // Changing reports whether a deployment of the stack is under way.

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/smithy-go"
 
+	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 )
@@ -181,20 +182,20 @@ func TestStack_explain_saysWhatToDo(t *testing.T) {
 }
 
 func TestFault_saysWhetherAnythingWasStarted(t *testing.T) {
-	for _, c := range []struct {
-		q            Question
-		answer, want string
+	for want, c := range map[string]struct {
+		q      Question
+		failed client.Fault
 	}{
-		{Question{Function: api.Inspect}, `{"errorMessage":"internal error"}`,
-			" failed: internal error. Nothing was started. Asking again is safe."},
-		{Question{Function: api.Replay, Request: api.StartJobRequest{DryRun: true}},
-			`{"errorMessage":"Task timed out after 30.00 seconds"}`,
-			" ran out of time: select less, or ask again later. Nothing was started. Asking again is safe."},
-		{Question{Function: api.Replay, Request: api.StartJobRequest{}}, `<html>`,
-			" failed: it gave no reason. Asking again is safe."},
+		" failed: internal error. Nothing was started. Asking again is safe.": {
+			Question{Function: api.Inspect}, client.Fault{Message: "internal error"}},
+		" ran out of time: select less, or ask again later. Nothing was started. Asking again is safe.": {
+			Question{Function: api.Replay, Request: api.StartJobRequest{DryRun: true}},
+			client.Fault{Message: "Task timed out after 30.00 seconds"}},
+		" failed: it gave no reason. Asking again is safe.": {
+			Question{Function: api.Replay, Request: api.StartJobRequest{}}, client.Fault{}},
 	} {
-		if got := fault(c.q, []byte(c.answer)); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
+		if got := fault(c.q, &c.failed); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
