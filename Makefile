@@ -238,7 +238,7 @@ cost: .venv/installed .tools/dynamodb-local/installed ## count what AWS bills fo
 
 # The packages whose tests have items in DynamoDB on the emulator.
 SECOND_ENGINE := ./infra/tool/restore \
-	$(addprefix ./internal/,edges/dynamo operators/inspect operators/replay tenants/webhooks testkit)
+	$(addprefix ./internal/,edges/dynamo operators/inspect operators/jobs tenants/webhooks testkit)
 second-engine: .venv/installed .tools/dynamodb-local/installed ## run the tests of DynamoDB on AWS's own emulator, too (minutes; JDK)
 	HERALD_SECOND_ENGINE=1 go test -count 1 -timeout 15m -tags emulator $(SECOND_ENGINE)
 

@@ -7,18 +7,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/operators/api"
-
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/queue"
 	"github.com/herald-webhooks/herald/internal/edges/rejected"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 	"github.com/herald-webhooks/herald/internal/testkit/model"
+	"github.com/herald-webhooks/herald/internal/testkit/operatortest"
 	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
@@ -37,7 +37,7 @@ func TestActs_do_namesTheReasonOfARefusal(t *testing.T) {
 	sealed := func(id string, reason delivery.Reason) deadletter.Sealed {
 		other := deadLetter(t, nil)
 		other.DeliveryID, other.Reason = id, reason
-		return seal(t, other).Sealed
+		return operatortest.Seal(t, other).Sealed
 	}
 	other, unread := sealed("msg_2", delivery.ReasonTimeout), sealed("unreadable_1", delivery.ReasonUnreadable)
 	for name, row := range map[string]struct {
@@ -61,16 +61,16 @@ func TestActs_do_namesTheReasonOfARefusal(t *testing.T) {
 		"as if it had failed":   {func(r *deadletter.Record) { r.Reason = delivery.ReasonHTTP5xx }, "unopenable"},
 	} {
 		inAccount(t, func(a *account) {
-			a.put(deadLetter(t, row.change))
+			a.Put(deadLetter(t, row.change))
 			asked := job.Job{Act: job.Replay, Selector: job.Selector{TenantID: "acme"}}
 			if name == "an unreadable message" {
 				asked.Selector.TenantID = ""
 			}
 			time.Sleep(deadletter.StaleClaim - 1)
-			got := a.do(asked, a.order...)
-			want := []api.DeliveryResult{{DeliveryID: a.order[0], Result: "refused", Reason: row.want}}
-			if diff := cmp.Diff(want, got); diff != "" || a.steps != nil {
-				t.Errorf("%s did %v (-want +got)\n%s", name, a.steps, diff)
+			got := a.do(asked, a.Order...)
+			want := []api.DeliveryResult{{DeliveryID: a.Order[0], Result: "refused", Reason: row.want}}
+			if diff := cmp.Diff(want, got); diff != "" || a.Steps != nil {
+				t.Errorf("%s did %v (-want +got)\n%s", name, a.Steps, diff)
 			}
 		})
 	}
@@ -90,11 +90,11 @@ func TestActs_do_refusesToPurgeWhatAReplayHoldsAndWhatItsJobDidNotSelect(t *test
 		{func(r *deadletter.Record) { r.DiedAt = at.Add(time.Millisecond) }, dead, "no_longer_selected"},
 	} {
 		inAccount(t, func(a *account) {
-			a.put(deadLetter(t, row.change))
-			got := a.do(row.of, a.order...)
+			a.Put(deadLetter(t, row.change))
+			got := a.do(row.of, a.Order...)
 			want := []api.DeliveryResult{{DeliveryID: deliveryID, Result: "refused", Reason: row.want}}
-			if diff := cmp.Diff(want, got); diff != "" || a.steps != nil {
-				t.Errorf("did %v (-want +got):\n%s", a.steps, diff)
+			if diff := cmp.Diff(want, got); diff != "" || a.Steps != nil {
+				t.Errorf("did %v (-want +got):\n%s", a.Steps, diff)
 			}
 		})
 	}
@@ -103,9 +103,9 @@ func TestActs_do_refusesToPurgeWhatAReplayHoldsAndWhatItsJobDidNotSelect(t *test
 func TestHandler_deliveries_answersInTheOrderOfTheIDs(t *testing.T) {
 	inAccount(t, func(a *account) {
 		tried := deadLetter(t, func(r *deadletter.Record) { r.Attempts, r.LastStatus, r.ReplayCount = 10, 503, 1 })
-		a.put(tried, deadLetter(t, func(r *deadletter.Record) { r.DeliveryID = "moved" }))
+		a.Put(tried, deadLetter(t, func(r *deadletter.Record) { r.DeliveryID = "moved" }))
 		a.BreakLetter("broken")
-		got := a.ask(`{"action":"deliveries","operator":"ann","delivery_ids":["none","` + deliveryID + `","moved","broken"]}`)
+		got := a.Ask(`{"action":"deliveries","operator":"ann","delivery_ids":["none","` + deliveryID + `","moved","broken"]}`)
 		want := `{"data":[{"delivery_id":"none","result":"not_found","reason":""},` +
 			`{"delivery_id":"` + deliveryID + `","result":"replayed","reason":""},` +
 			`{"delivery_id":"moved","result":"refused","reason":"unopenable"},` +
@@ -117,7 +117,7 @@ func TestHandler_deliveries_answersInTheOrderOfTheIDs(t *testing.T) {
 			"audit replay " + deliveryID + " by ann", "Write DeadLetters " + deliveryID, "Write Deliveries " + deliveryID,
 			"Send DeliveryQueue " + deliveryID, "Write DeadLetters " + deliveryID,
 		}
-		if diff := cmp.Diff(steps, a.steps); diff != "" {
+		if diff := cmp.Diff(steps, a.Steps); diff != "" {
 			t.Errorf("steps (-want +got):\n%s", diff)
 		}
 		again := delivery.Message{Ref: tried.Ref, Body: []byte(body), Life: delivery.Life{StartedAt: at}} // as new
@@ -135,7 +135,7 @@ func TestHandler_deliveries_answersInTheOrderOfTheIDs(t *testing.T) {
 		if diff := cmp.Diff(record, a.States[deliveryID]); diff != "" || a.Letters[deliveryID].Status != deadletter.Replayed {
 			t.Errorf("the letter is %s, state (-want +got):\n%s", a.Letters[deliveryID].Status, diff)
 		}
-		if log := a.log.String(); !strings.Contains(log, `"replayed":1`) || strings.Contains(log, `\"data\"`) {
+		if log := a.Log.String(); !strings.Contains(log, `"replayed":1`) || strings.Contains(log, `\"data\"`) {
 			t.Errorf("no result, or a body, is in the log: %s", log)
 		}
 	})
@@ -146,7 +146,7 @@ func TestActs_do_endsWhatIsNotSent(t *testing.T) {
 		a.States[deliveryID] = delivery.Record{Ref: deadLetter(t, nil).Ref, State: delivery.Acknowledged}
 	}
 	brokeOff := func(a *account) {
-		a.change(deliveryID, func(r *deadletter.Record) {
+		a.Change(deliveryID, func(r *deadletter.Record) {
 			r.Status, r.ReplayCount, r.UpdatedAt = deadletter.Replaying, 1, at.Add(-deadletter.StaleClaim)
 		})
 		tried := delivery.Record{Ref: deadLetter(t, nil).Ref, State: delivery.Retrying, Attempts: 1}
@@ -166,20 +166,21 @@ func TestActs_do_endsWhatIsNotSent(t *testing.T) {
 			acknowledged, `"result":"refused","reason":"already_acknowledged"`, deadletter.Replayed, delivery.Acknowledged,
 		},
 		"its queue takes nothing": {
-			func(a *account) { a.refuse("Send DeliveryQueue") }, `"result":"failed","reason":"not_sent"`, deadletter.Dead,
+			func(a *account) { a.Refuse("Send DeliveryQueue") }, `"result":"failed","reason":"not_sent"`, deadletter.Dead,
 			delivery.Dead,
 		},
 		"its state is not written": {
-			func(a *account) { a.refuse("Write Deliveries") }, `"result":"failed","reason":"internal"`, deadletter.Dead, "",
+			func(a *account) { a.Refuse("Write Deliveries") }, `"result":"failed","reason":"internal"`, deadletter.Dead, "",
 		},
 	} {
 		inAccount(t, func(a *account) {
-			a.put(deadLetter(t, nil))
+			a.Put(deadLetter(t, nil))
 			row.given(a)
-			got := a.ask(`{"action":"deliveries","operator":"ann","delivery_ids":["` + deliveryID + `"]}`)
+			got := a.Ask(`{"action":"deliveries","operator":"ann","delivery_ids":["` + deliveryID + `"]}`)
 			letter, state := a.Letters[deliveryID].Status, a.States[deliveryID].State
-			if !strings.Contains(got, row.want) || letter != row.letter || state != row.state || len(on(a.DeliveryQueue)) > 0 {
-				t.Errorf("%s: %s, the letter is %s, the delivery %q, sent %v", name, got, letter, state, on(a.DeliveryQueue))
+			sent := operatortest.On(a.DeliveryQueue)
+			if !strings.Contains(got, row.want) || letter != row.letter || state != row.state || len(sent) > 0 {
+				t.Errorf("%s: %s, the letter is %s, the delivery %q, sent %v", name, got, letter, state, sent)
 			}
 		})
 	}
@@ -192,20 +193,20 @@ func TestHandler_deliveries_loseNothingWhateverCallFails(t *testing.T) {
 		for n := 1; ; n++ {
 			reached := false
 			inAccount(t, func(a *account) {
-				a.put(deaths(t, 2)...)
-				a.fault(n, v)
-				request := `{"action":"deliveries","operator":"ann","delivery_ids":["` + a.order[0] + `"]}`
-				first, _ := a.within(timeout, request) // it may fail
-				reached = a.heal(n)
+				a.Put(operatortest.Deaths(t, 2)...)
+				a.Fault(n, v)
+				request := `{"action":"deliveries","operator":"ann","delivery_ids":["` + a.Order[0] + `"]}`
+				first, _ := a.Within(timeout, request) // it may fail
+				reached = a.Heal(n)
 				time.Sleep(deadletter.StaleClaim + model.Lateness)
-				again := a.ask(request)
-				l := a.Letters[a.order[0]]
-				if l.Status != deadletter.Replayed || on(a.DeliveryQueue)[l.DeliveryID] == 0 {
+				again := a.Ask(request)
+				l := a.Letters[a.Order[0]]
+				if l.Status != deadletter.Replayed || operatortest.On(a.DeliveryQueue)[l.DeliveryID] == 0 {
 					t.Errorf("call %d is %s: %s, then %s: the letter is %s, sent %v", n, v, first, again, l.Status,
-						on(a.DeliveryQueue))
+						operatortest.On(a.DeliveryQueue))
 				}
-				if other := a.Letters[a.order[1]]; other.Status != deadletter.Dead || len(on(a.DeliveryQueue)) > 1 {
-					t.Errorf("call %d is %s: the other letter is %s, sent %v", n, v, other.Status, on(a.DeliveryQueue))
+				if other := a.Letters[a.Order[1]]; other.Status != deadletter.Dead || len(operatortest.On(a.DeliveryQueue)) > 1 {
+					t.Errorf("call %d is %s: the other letter is %s, sent %v", n, v, other.Status, operatortest.On(a.DeliveryQueue))
 				}
 			})
 			if !reached {
@@ -228,18 +229,18 @@ func TestHandler_changesNothingThatCannotBeAudited(t *testing.T) {
 		{"resume_job", `"job_id":"stopped"`, ""},
 	} {
 		inAccount(t, func(a *account) {
-			a.put(deadLetter(t, nil))
-			a.refuse("PutLogEvents")
-			a.reject(rejected.Event{MessageID: "1", EventID: "evt", Body: good})
-			a.start(job.Job{ID: "running", State: job.Running})
-			a.start(job.Job{ID: "stopped", Act: job.Replay, State: job.Stopped})
+			a.Put(deadLetter(t, nil))
+			a.Refuse("PutLogEvents")
+			a.Reject(rejected.Event{MessageID: "1", EventID: "evt", Body: good})
+			a.Start(job.Job{ID: "running", State: job.Running})
+			a.Start(job.Job{ID: "stopped", Act: job.Replay, State: job.Stopped})
 			jobs := maps.Clone(a.Jobs)
-			got, err := a.within(timeout, fmt.Sprintf(`{"operator":"ann","action":%q,%s}`, row.action, row.fields))
+			got, err := a.Within(timeout, fmt.Sprintf(`{"operator":"ann","action":%q,%s}`, row.action, row.fields))
 			if (err != nil) != (row.want == "") || !strings.Contains(got, row.want) {
 				t.Errorf("%s: %s, %v", row.action, got, err)
 			}
-			if diff := cmp.Diff(jobs, a.Jobs); diff != "" || len(a.steps) > 0 || a.rejected.Stored() != 1 {
-				t.Errorf("%s did %v, %d events, jobs (-want +got):\n%s", row.action, a.steps, a.rejected.Stored(), diff)
+			if diff := cmp.Diff(jobs, a.Jobs); diff != "" || len(a.Steps) > 0 || a.RejectedQueue.Stored() != 1 {
+				t.Errorf("%s did %v, %d events, jobs (-want +got):\n%s", row.action, a.Steps, a.RejectedQueue.Stored(), diff)
 			}
 		})
 	}

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/rejected"
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/internal/testkit/operatortest"
 )
 
 // deletes has requests for each action, and whether they delete for good.
@@ -46,13 +46,13 @@ func TestHandler_deletesForGoodOnlyByItsAlias(t *testing.T) {
 			"", ":live", ":$LATEST", ":7", ":Delete", ":deletes", ":delete:delete", "-delete", "none", ":delete",
 		} {
 			inAccount(t, func(a *account) {
-				a.put(deadLetter(t, nil))
-				a.reject(rejected.Event{MessageID: "m1", Body: good})
-				a.start(job.Job{ID: "job_purges", Act: job.Purge, State: job.Running})
-				a.start(job.Job{ID: "job_purged", Act: job.Purge, State: job.Stopped})
-				a.start(job.Job{ID: "job_replays", Act: job.Replay, State: job.Stopped})
+				a.Put(deadLetter(t, nil))
+				a.Reject(rejected.Event{MessageID: "m1", Body: good})
+				a.Start(job.Job{ID: "job_purges", Act: job.Purge, State: job.Running})
+				a.Start(job.Job{ID: "job_purged", Act: job.Purge, State: job.Stopped})
+				a.Start(job.Job{ID: "job_replays", Act: job.Replay, State: job.Stopped})
 				before := maps.Clone(a.Jobs)
-				ctx := named(a.Context(), behind)
+				ctx := operatortest.Named(a.Context(), behind)
 				if behind == "none" {
 					ctx = context.WithoutCancel(a.Context()) // no Lambda
 				}
@@ -61,9 +61,9 @@ func TestHandler_deletesForGoodOnlyByItsAlias(t *testing.T) {
 				if refused != (forGood && behind != ":"+invoke.ForGood) {
 					t.Errorf("%s to replay%s: %s, %v", request, behind, out, err)
 				}
-				if refused && (len(a.steps) > 0 || a.Letters[deliveryID].Status != deadletter.Dead ||
-					!cmp.Equal(before, a.Jobs) || a.rejected.Stored() != 1) {
-					t.Errorf("%s to replay%s was refused, and did %v", request, behind, a.steps)
+				if refused && (len(a.Steps) > 0 || a.Letters[deliveryID].Status != deadletter.Dead ||
+					!cmp.Equal(before, a.Jobs) || a.RejectedQueue.Stored() != 1) {
+					t.Errorf("%s to replay%s was refused, and did %v", request, behind, a.Steps)
 				}
 			})
 		}

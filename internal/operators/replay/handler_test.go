@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/operators/api"
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/rejected"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 // A request at fault changes nothing, and receives no event.
@@ -64,11 +64,11 @@ func TestHandler_namesTheFieldAtFault(t *testing.T) {
 		erase + `"acme","dry_run":true,"cursor":"bm90IGEgY3Vyc29yIGF0IGFsbA"`: "cursor",
 	} {
 		inAccount(t, func(a *account) {
-			a.put(deadLetter(t, nil))
-			a.reject(rejected.Event{MessageID: "1", EventID: "evt_1", Body: "{}"})
-			got := a.refused(`{"operator":"ann","action":"` + fields + `}`)
-			if !strings.HasSuffix(got, " "+field) || len(a.steps)+len(a.Jobs) > 0 || a.rejected.Visible() != 1 {
-				t.Errorf("%s is refused with %q, want field %s; did %v", fields, got, field, a.steps)
+			a.Put(deadLetter(t, nil))
+			a.Reject(rejected.Event{MessageID: "1", EventID: "evt_1", Body: "{}"})
+			got := a.Refused(`{"operator":"ann","action":"` + fields + `}`)
+			if !strings.HasSuffix(got, " "+field) || len(a.Steps)+len(a.Jobs) > 0 || a.RejectedQueue.Visible() != 1 {
+				t.Errorf("%s is refused with %q, want field %s; did %v", fields, got, field, a.Steps)
 			}
 		})
 	}
@@ -83,10 +83,10 @@ func TestHandler_Function_startsNothingThatTimeDoesNotReach(t *testing.T) {
 			`"event_id":"","result":"not_started"`,
 	} {
 		inAccount(t, func(a *account) {
-			a.put(deadLetter(t, nil))
-			got, err := a.within(invoke.Reserve-time.Second, request)
-			if !strings.Contains(got, want) || err != nil || len(a.steps) > 0 {
-				t.Errorf("%s: %s, %v, and %v", request, got, err, a.steps)
+			a.Put(deadLetter(t, nil))
+			got, err := a.Within(invoke.Reserve-time.Second, request)
+			if !strings.Contains(got, want) || err != nil || len(a.Steps) > 0 {
+				t.Errorf("%s: %s, %v, and %v", request, got, err, a.Steps)
 			}
 		})
 	}
@@ -95,12 +95,12 @@ func TestHandler_Function_startsNothingThatTimeDoesNotReach(t *testing.T) {
 func TestHandler_leavesAnotherTenantsDeadLetters(t *testing.T) {
 	for _, fields := range []string{`deliveries"`, `purge","confirm":true`} {
 		inAccount(t, func(a *account) {
-			a.put(deadLetter(t, nil))
+			a.Put(deadLetter(t, nil))
 			request := `{"operator":"ann","tenant_id":"other","delivery_ids":["` + deliveryID + `"],"action":"` + fields + "}"
 			got := ask[api.DeliveryResults](a, request).Data
 			want := []api.DeliveryResult{{DeliveryID: deliveryID, Result: "refused", Reason: "tenant_mismatch"}}
-			if diff := cmp.Diff(want, got); diff != "" || len(a.steps) > 0 {
-				t.Errorf("%s did %v (-want +got):\n%s", fields, a.steps, diff)
+			if diff := cmp.Diff(want, got); diff != "" || len(a.Steps) > 0 {
+				t.Errorf("%s did %v (-want +got):\n%s", fields, a.Steps, diff)
 			}
 		})
 	}
@@ -109,7 +109,7 @@ func TestHandler_leavesAnotherTenantsDeadLetters(t *testing.T) {
 func TestHandler_purge_isForGood(t *testing.T) {
 	inAccount(t, func(a *account) {
 		l := deadLetter(t, nil)
-		a.put(l)
+		a.Put(l)
 		a.States[deliveryID] = delivery.Record{Ref: l.Ref, State: delivery.Dead, Attempts: l.Attempts}
 		request := fmt.Sprintf(`{"action":"purge","operator":"ann","delivery_ids":["%s","msg_2","%[1]s"],"confirm":true}`,
 			deliveryID)
@@ -123,8 +123,22 @@ func TestHandler_purge_isForGood(t *testing.T) {
 		steps := []string{
 			"audit purge " + deliveryID + " by ann", "Write DeadLetters " + deliveryID, "Write Deliveries " + deliveryID,
 		}
-		if diff := cmp.Diff(steps, a.steps); diff != "" || a.States[deliveryID].State != delivery.Purged {
+		if diff := cmp.Diff(steps, a.Steps); diff != "" || a.States[deliveryID].State != delivery.Purged {
 			t.Errorf("the delivery is %s, steps (-want +got):\n%s", a.States[deliveryID].State, diff)
 		}
 	})
+}
+
+func TestHandler_acts_sayHowEachActIsDone(t *testing.T) {
+	acts := (&Handler{}).acts()
+	for _, name := range job.Acts() {
+		how := acts[name]
+		onEvents, onLetters := how.Events != nil, how.Letters != nil
+		if onEvents != name.OnEvents() || onLetters == onEvents {
+			t.Errorf("%s: done to events %t, to letters %t", name, onEvents, onLetters)
+		}
+	}
+	if len(acts) != len(job.Acts()) {
+		t.Errorf("%d acts are done, there are %d", len(acts), len(job.Acts()))
+	}
 }

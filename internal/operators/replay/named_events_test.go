@@ -9,18 +9,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/operators/api"
-	"github.com/herald-webhooks/herald/internal/operators/jobs"
-
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/edges/queue"
 	"github.com/herald-webhooks/herald/internal/edges/rejected"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/operators/jobs"
 	"github.com/herald-webhooks/herald/internal/rules/trace"
 	"github.com/herald-webhooks/herald/internal/testkit/model"
+	"github.com/herald-webhooks/herald/internal/testkit/operatortest"
 )
 
 var inAnyOrder = cmpopts.SortSlices(func(a, b string) bool { return a < b })
@@ -28,8 +28,8 @@ var inAnyOrder = cmpopts.SortSlices(func(a, b string) bool { return a < b })
 // left are the message ids of the events that can be received now. They are taken off their queue.
 func (a *account) left() (ids []string) {
 	a.Helper()
-	a.verdict = nil
-	from := rejected.Queue{Client: a.Process("test").Polled(a.rejected)}
+	a.Verdict = nil
+	from := rejected.Queue{Client: a.Process("test").Polled(a.RejectedQueue)}
 	for {
 		received, err := from.Receive(a.Context(), 10, rejected.Briefly)
 		if err != nil {
@@ -46,7 +46,7 @@ func (a *account) left() (ids []string) {
 
 // stuck has the event that was rejected as the n-th stay on its queue, by a verdict.
 func (a *account) stuck(n int, v model.Verdict) {
-	a.verdict = func(c *model.Call) model.Verdict {
+	a.Verdict = func(c *model.Call) model.Verdict {
 		if strings.HasPrefix(c.Name, "DeleteMessage") && strings.HasPrefix(c.Key, strconv.Itoa(n)+".") {
 			return v
 		}
@@ -56,7 +56,7 @@ func (a *account) stuck(n int, v model.Verdict) {
 
 // changed are the steps without the ids of SQS.
 func (a *account) changed() (steps []string) {
-	for _, s := range a.steps {
+	for _, s := range a.Steps {
 		if strings.HasPrefix(s, "DeleteMessage") {
 			s, _, _ = strings.Cut(s, " EventsDeadLetterQueue")
 		}
@@ -69,10 +69,10 @@ func (a *account) changed() (steps []string) {
 func TestHandler_discardRejectedEvents_deletesTheNamedOnesAndReturnsTheRest(t *testing.T) {
 	inAccount(t, func(a *account) {
 		event := func(id string) rejected.Event { return rejected.Event{MessageID: id, EventID: "evt_" + id, Body: "{}"} }
-		a.reject(slices.Concat([]rejected.Event{event("1"), event("stuck"), event("3")},
+		a.Reject(slices.Concat([]rejected.Event{event("1"), event("stuck"), event("3")},
 			slices.Repeat([]rejected.Event{event("2")}, 20), []rejected.Event{event("1")})...)
 		a.stuck(2, model.Refused)
-		got := a.ask(`{"action":"discard_rejected_events","operator":"ann","message_ids":["1","9","stuck"],"confirm":true}`)
+		got := a.Ask(`{"action":"discard_rejected_events","operator":"ann","message_ids":["1","9","stuck"],"confirm":true}`)
 		want := `{"data":[` +
 			`{"message_id":"1","event_id":"evt_1","result":"discarded","reason":""},` +
 			`{"message_id":"stuck","event_id":"evt_stuck","result":"failed","reason":"internal"},` +
@@ -97,11 +97,11 @@ func TestHandler_discardRejectedEvents_deletesTheNamedOnesAndReturnsTheRest(t *t
 // An answer that has no room for more does not say that nothing is left.
 func TestHandler_discardRejectedEvents_isCompleteOnlyAtTheEnd(t *testing.T) {
 	inAccount(t, func(a *account) {
-		a.reject(slices.Repeat([]rejected.Event{{MessageID: "1", EventID: "evt_1", Body: "{}"}}, maxIDs+1)...)
+		a.Reject(slices.Repeat([]rejected.Event{{MessageID: "1", EventID: "evt_1", Body: "{}"}}, maxIDs+1)...)
 		const request = `{"action":"discard_rejected_events","operator":"ann","message_ids":["1"],"confirm":true}`
 		for _, want := range []string{`"complete":false}`, `"complete":true}`} {
-			if got := a.ask(request); !strings.HasSuffix(got, want) {
-				t.Errorf("answered %s with %d left, want %s", got[max(0, len(got)-80):], a.rejected.Stored(), want)
+			if got := a.Ask(request); !strings.HasSuffix(got, want) {
+				t.Errorf("answered %s with %d left, want %s", got[max(0, len(got)-80):], a.RejectedQueue.Stored(), want)
 			}
 		}
 	})
@@ -111,8 +111,8 @@ func TestHandler_discardRejectedEvents_isCompleteOnlyAtTheEnd(t *testing.T) {
 func TestHandler_rejectedEvents_areAnsweredBeforeTheEndThoughDeletionsHang(t *testing.T) {
 	for action, result := range map[string]string{"rejected_events": "replayed", "discard_rejected_events": "failed"} {
 		inAccount(t, func(a *account) {
-			a.reject(slices.Repeat([]rejected.Event{{MessageID: "hangs", EventID: "evt_1", Body: good}}, 10)...)
-			a.verdict = func(c *model.Call) model.Verdict {
+			a.Reject(slices.Repeat([]rejected.Event{{MessageID: "hangs", EventID: "evt_1", Body: good}}, 10)...)
+			a.Verdict = func(c *model.Call) model.Verdict {
 				if strings.HasPrefix(c.Name, "DeleteMessage") {
 					return model.Stalled
 				}
@@ -120,7 +120,7 @@ func TestHandler_rejectedEvents_areAnsweredBeforeTheEndThoughDeletionsHang(t *te
 			}
 			began := time.Now()
 			confirm := strings.Repeat(`,"confirm":true`, strings.Count(action, "discard"))
-			got, err := a.within(invoke.Reserve, `{"operator":"ann","action":"`+action+`","message_ids":["hangs"]`+confirm+`}`)
+			got, err := a.Within(invoke.Reserve, `{"operator":"ann","action":"`+action+`","message_ids":["hangs"]`+confirm+`}`)
 			if n := strings.Count(got, `"result":"`+result+`"`); n != 10 || err != nil || time.Since(began) >= invoke.Reserve {
 				t.Errorf("%s: %d are %s after %s, %v", action, n, result, time.Since(began), err)
 			}
@@ -132,13 +132,13 @@ func TestHandler_rejectedEvents_publishesWithItsIDAndReturnsTheRest(t *testing.T
 	const named = `{"id":"evt_4","tenant_id":"acme","type":"user.created","data":{"userId":"user_1"}}`
 	published := trace.ParseTraceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
 	inAccount(t, func(a *account) {
-		a.reject(
+		a.Reject(
 			rejected.Event{MessageID: "1", EventID: "evt_1", Body: good},
 			rejected.Event{MessageID: "2", EventID: "evt_2", Body: "{}"},
 			rejected.Event{MessageID: "3", EventID: "evt_3", Body: good},
 			rejected.Event{MessageID: "4", EventID: "evt_4", Body: named, Trace: published},
 		)
-		got := a.ask(`{"action":"rejected_events","operator":"ann","message_ids":["1","2","4","9"]}`)
+		got := a.Ask(`{"action":"rejected_events","operator":"ann","message_ids":["1","2","4","9"]}`)
 		want := `{"data":[` +
 			`{"message_id":"2","event_id":"evt_2","result":"refused","reason":` +
 			`"invalid event: tenant_id: is required"},` +
@@ -154,10 +154,11 @@ func TestHandler_rejectedEvents_publishesWithItsIDAndReturnsTheRest(t *testing.T
 		if diff := cmp.Diff(steps, a.changed()); diff != "" {
 			t.Errorf("steps (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff([]string{`{"id":"evt_1",` + good[1:], named}, bodies(a.events), inAnyOrder); diff != "" {
+		bodies := []string{`{"id":"evt_1",` + good[1:], named}
+		if diff := cmp.Diff(bodies, operatortest.Bodies(a.EventsQueue), inAnyOrder); diff != "" {
 			t.Errorf("published (-want +got):\n%s", diff)
 		}
-		a.events.Each(func(r events.SQSMessage, _ time.Duration, _ int) {
+		a.EventsQueue.Each(func(r events.SQSMessage, _ time.Duration, _ int) {
 			want := trace.Context{}
 			if r.Body == named {
 				want = published
@@ -179,21 +180,21 @@ func TestHandler_rejectedEvents_loseNothingWhateverCallFails(t *testing.T) {
 			reached := false
 			inAccount(t, func(a *account) {
 				for _, id := range []string{"1", "2", "3"} {
-					a.reject(rejected.Event{MessageID: id, EventID: "evt_" + id, Body: good})
+					a.Reject(rejected.Event{MessageID: id, EventID: "evt_" + id, Body: good})
 				}
-				a.fault(n, v)
+				a.Fault(n, v)
 				const request = `{"action":"rejected_events","operator":"ann","message_ids":["1","3"]}`
-				answer, _ := a.within(timeout, request) // it may fail
-				reached = a.heal(n)
+				answer, _ := a.Within(timeout, request) // it may fail
+				reached = a.Heal(n)
 				time.Sleep(rejected.Briefly + model.Lateness)
 				there := map[string]bool{}
 				for _, id := range a.left() {
 					there[id] = true
 				}
-				for _, b := range bodies(a.events) {
+				for _, b := range operatortest.Bodies(a.EventsQueue) {
 					there[strings.TrimPrefix(b[:len(`{"id":"evt_1`)], `{"id":"evt_`)] = true
 				}
-				published, most := len(bodies(a.events)), 2
+				published, most := len(operatortest.Bodies(a.EventsQueue)), 2
 				if v == model.Twice {
 					most = 4 // a call that sends both is made twice
 				}
@@ -211,12 +212,12 @@ func TestHandler_rejectedEvents_loseNothingWhateverCallFails(t *testing.T) {
 // A sweep may discard: where it is given no ids, it selects nothing.
 func TestNamedEvents_answer_selectsOnlyWhatIsNamed(t *testing.T) {
 	inAccount(t, func(a *account) {
-		a.reject(eventsOf(3, strconv.Itoa)...)
+		a.Reject(rejected.Event{MessageID: "1", EventID: "evt_1", Body: good})
 		acted := jobs.Sweep{Invalid: true, Do: func(_ context.Context, events []rejected.Event) []jobs.Outcome {
 			return jobs.Outcomes(api.ResultDiscarded, "", events...)
 		}}
 		p := a.Process("replay")
-		queue := rejected.Queue{Client: p.Polled(a.rejected)}
+		queue := rejected.Queue{Client: p.Polled(a.RejectedQueue)}
 		n := namedEvents{events: jobs.EventQueue{Queue: queue, Jobs: p.Jobs(), Log: slog.New(slog.DiscardHandler)}}
 		got, err := n.answer(a.Context(), &invoke.Call{}, nil, acted)
 		if diff := cmp.Diff(api.EventResults{Data: []api.EventResult{}, Complete: true}, got); diff != "" || err != nil {

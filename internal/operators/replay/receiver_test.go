@@ -4,9 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/operators/api"
-
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 

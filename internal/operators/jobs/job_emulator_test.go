@@ -1,6 +1,6 @@
 //go:build emulator
 
-package replay_test
+package jobs_test
 
 import (
 	"fmt"
@@ -9,14 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/operators/api"
-
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/replay"
 	"github.com/herald-webhooks/herald/internal/pipeline/deadletter"
 	vault "github.com/herald-webhooks/herald/internal/rules/deadletter"

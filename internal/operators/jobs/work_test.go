@@ -1,4 +1,4 @@
-package replay
+package jobs_test
 
 import (
 	"fmt"
@@ -6,14 +6,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/operators/api"
-
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/audit"
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/operators/jobs"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
@@ -23,8 +25,8 @@ const startReplay = `{"action":"start_job","operator":"ann","act":"replay","tena
 // wake is release's: replay is invoked, and ended at its timeout.
 func (a *account) wake() {
 	a.Helper()
-	_, err := a.within(timeout, `{"action":"work_jobs","operator":"release"}`)
-	if err != nil && !a.faulty {
+	_, err := a.Within(timeout, `{"action":"work_jobs","operator":"release"}`)
+	if err != nil && !a.Faulty {
 		a.Fatal(err)
 	}
 }
@@ -35,7 +37,7 @@ func (a *account) finish(token string) (done job.Job, minutes int) {
 	for minutes = 1; minutes < 300; minutes++ {
 		next := time.Now().Add(time.Minute)
 		a.wake()
-		if j := a.token(token).Job; j.State != job.Running {
+		if j := a.Token(token).Job; j.State != job.Running {
 			return j, minutes
 		}
 		time.Sleep(time.Until(next))
@@ -46,15 +48,15 @@ func (a *account) finish(token string) (done job.Job, minutes int) {
 
 func (a *account) wantAllSent(when string, done job.Job) {
 	a.Helper()
-	if done.State != job.Done || done.Done != len(a.order) || job.Total(done.Refused)+job.Total(done.Failed) != 0 {
+	if done.State != job.Done || done.Done != len(a.Order) || job.Total(done.Refused)+job.Total(done.Failed) != 0 {
 		a.Errorf("%s: %+v", when, done.Progress)
 	}
 	paged := 0
 	for _, p := range a.Jobs[done.ID].Pages {
 		paged += len(p.Done) + len(p.Failures)
 	}
-	if a.sent() != len(a.order) || paged != len(a.order) {
-		a.Errorf("%s: %d of %d are sent, %d on pages", when, a.sent(), len(a.order), paged)
+	if a.sent() != len(a.Order) || paged != len(a.Order) {
+		a.Errorf("%s: %d of %d are sent, %d on pages", when, a.sent(), len(a.Order), paged)
 	}
 }
 
@@ -69,9 +71,9 @@ func TestHandler_workJobs_surviveWhateverCallFails(t *testing.T) {
 				if started.Selected != 3 || started.Job == nil {
 					t.Fatalf("started %+v", started)
 				}
-				a.fault(n, v)
+				a.Fault(n, v)
 				a.wake()
-				reached = a.heal(n)
+				reached = a.Heal(n)
 				time.Sleep(time.Minute)
 				done, _ := a.finish("t")
 				a.wantAllSent(fmt.Sprintf("call %d is %s", n, v), done)
@@ -87,7 +89,7 @@ func TestHandler_workJobs_sends50ASecondAndGoesOnInTheNextInvocation(t *testing.
 	inLetters(t, 4500, func(a *account) {
 		ask[api.Survey](a, startReplay+"}")
 		var sent []int
-		for a.sent() < len(a.order) && len(sent) < 9 {
+		for a.sent() < len(a.Order) && len(sent) < 9 {
 			a.wake()
 			sent = append(sent, a.sent())
 			time.Sleep(20 * time.Second)
@@ -95,7 +97,7 @@ func TestHandler_workJobs_sends50ASecondAndGoesOnInTheNextInvocation(t *testing.
 		if diff := cmp.Diff([]int{2100, 4200, 4500}, sent); diff != "" {
 			t.Errorf("sent after each invocation (-want +got)\n%s", diff)
 		}
-		a.wantAllSent("at the end", a.token("t").Job)
+		a.wantAllSent("at the end", a.Token("t").Job)
 	})
 }
 
@@ -124,12 +126,12 @@ func TestHandler_stopJob_andResumeIt(t *testing.T) {
 		done, _ := a.finish("t")
 		a.wantAllSent("after it was resumed", done)
 		late := `{"action":"stop_job","operator":"bob","job_id":"` + id + `"}`
-		if got := a.refused(late); got != "job_done job_id" {
+		if got := a.Refused(late); got != "job_done job_id" {
 			t.Errorf("stopped when it was done: %q", got)
 		}
-		delivery := a.lines["replay"]
+		delivery := a.Lines["replay"]
 		delivery.DeliveryID = "" // of any of the last
-		a.lines["replay"] = delivery
+		a.Lines["replay"] = delivery
 		lines := map[string]audit.Line{
 			"replay": {Action: "replay", OperatorClaimed: "ann", JobID: id, TenantID: "acme", EndpointID: "webhook_1"},
 			"start_job": {
@@ -140,7 +142,7 @@ func TestHandler_stopJob_andResumeIt(t *testing.T) {
 			"stop_job":   {Action: "stop_job", OperatorClaimed: "bob", JobID: id, TenantID: "acme"},
 			"resume_job": {Action: "resume_job", OperatorClaimed: "bob", JobID: id, TenantID: "acme"},
 		}
-		if diff := cmp.Diff(lines, a.lines); diff != "" {
+		if diff := cmp.Diff(lines, a.Lines); diff != "" {
 			t.Errorf("audit lines (-want +got)\n%s", diff)
 		}
 	})
@@ -149,11 +151,11 @@ func TestHandler_stopJob_andResumeIt(t *testing.T) {
 func TestHandler_workJobs_purges(t *testing.T) {
 	inLetters(t, 120, func(a *account) {
 		request := strings.Replace(startReplay, `"act":"replay"`, `"act":"purge","confirm":true`, 1)
-		a.refuse("Read Endpoints webhook_1") // a purge asks no endpoint
+		a.Refuse("Read Endpoints webhook_1") // a purge asks no endpoint
 		if survey := ask[api.Survey](a, request+"}"); survey.Ready != 120 {
 			t.Errorf("%+v", survey)
 		}
-		a.change(a.order[7], func(r *deadletter.Record) { r.Status = deadletter.Replayed })
+		a.Change(a.Order[7], func(r *deadletter.Record) { r.Status = deadletter.Replayed })
 		done, _ := a.finish("t")
 		if len(a.Letters) != 1 || done.Done != 119 || a.sent() != 0 {
 			t.Errorf("%d left, %+v", len(a.Letters), done.Progress)
@@ -164,14 +166,14 @@ func TestHandler_workJobs_purges(t *testing.T) {
 // Of many jobs, those have their turn that had the last one the longest ago. None waits for the ends of the others.
 func TestHandler_workJobs_givesEachJobATurn(t *testing.T) {
 	inLetters(t, 1, func(a *account) {
-		a.change(a.order[0], func(r *deadletter.Record) { // none of the jobs gets it
+		a.Change(a.Order[0], func(r *deadletter.Record) { // none of the jobs gets it
 			r.Status = deadletter.Replaying
 			r.UpdatedAt = time.Now().Add(time.Hour)
 		})
-		for n := range 2*maxJobs + 1 {
+		for n := range 2*jobs.MaxJobs + 1 {
 			id := fmt.Sprint("job_", n)
-			a.start(job.Job{ID: id, Act: job.Purge, State: job.Running, StartedAt: at, Progress: job.Progress{
-				Pending: a.order, UpdatedAt: at.Add(time.Duration(-n) * time.Second),
+			a.Start(job.Job{ID: id, Act: job.Purge, State: job.Running, StartedAt: at, Progress: job.Progress{
+				Pending: a.Order, UpdatedAt: at.Add(time.Duration(-n) * time.Second),
 			}})
 		}
 		for range 3 {
@@ -188,17 +190,17 @@ func TestHandler_workJobs_givesEachJobATurn(t *testing.T) {
 
 // Where time ends within a round, the jobs without a turn in it come first in the next invocation.
 func TestHandler_workJobs_endsWithinARound(t *testing.T) {
-	inLetters(t, 2*jobPage, func(a *account) {
+	inLetters(t, 2*jobs.PageSize, func(a *account) {
 		begun := time.Now()
 		for n := range 3 {
 			id := fmt.Sprint("job_", n)
-			a.start(job.Job{
+			a.Start(job.Job{
 				ID: id, Act: job.Purge, State: job.Running, Selector: job.Selector{Status: "dead", Until: begun},
-				Progress: job.Progress{Pending: a.order[:jobPage]},
+				Progress: job.Progress{Pending: a.Order[:jobs.PageSize]},
 			})
 		}
 		request := `{"action":"work_jobs","operator":"release"}`
-		if _, err := a.within(invoke.Reserve+7*time.Second, request); err != nil { // a page takes 2 s
+		if _, err := a.Within(invoke.Reserve+7*time.Second, request); err != nil { // a page takes 2 s
 			t.Fatal(err)
 		}
 		last := map[string]string{}
@@ -215,12 +217,70 @@ func TestHandler_workJobs_endsWithinARound(t *testing.T) {
 func TestHandler_workJobs_countsWhatHasGone(t *testing.T) {
 	inLetters(t, 1, func(a *account) {
 		id := job.ID("t")
-		a.start(job.Job{ID: id, Act: job.Replay, State: job.Running, StartedAt: at, Progress: job.Progress{
+		a.Start(job.Job{ID: id, Act: job.Replay, State: job.Running, StartedAt: at, Progress: job.Progress{
 			Pending: []string{"gone"}, Listed: true,
 		}})
 		done, _ := a.finish("t")
 		if diff := cmp.Diff(map[string]int{"not_found": 1}, done.Refused); diff != "" || done.State != job.Done {
 			t.Errorf("%s, refused (-want +got)\n%s", done.State, diff)
+		}
+	})
+}
+
+// A search for few among many goes on where the last page ended: a search that read all would outlive its invocation.
+func TestPagesOfJobsReadABoundedNumber(t *testing.T) {
+	const most = dynamo.ReadsAtOnce * 500 // letters in a read of the model
+	inLetters(t, most+5, func(a *account) {
+		for n, id := range a.Order {
+			a.Change(id, func(r *deadletter.Record) {
+				r.Reason = delivery.ReasonConnect
+				if n == most+2 {
+					r.Reason = delivery.ReasonTimeout
+				}
+			})
+		}
+		selected := strings.Replace(startReplay, `"tenant_id":"acme"`, `"status":"dead","reason":"timeout"`, 1)
+		pages := func(of string) {
+			t.Helper()
+			if a.Lists < 2 {
+				t.Errorf("%s reads all letters in %d page", of, a.Lists)
+			}
+			a.Lists = 0
+		}
+		counted := ask[api.Survey](a, selected+`,"dry_run":true}`)
+		if counted.Selected != 1 || !counted.Complete {
+			t.Errorf("counted %+v", counted)
+		}
+		pages("a preview")
+		ask[api.Survey](a, selected+`}`)
+		a.Lists = 0
+		if done, minutes := a.finish("t"); done.Done != 1 || done.State != job.Done || minutes > 2 {
+			t.Errorf("after %d minutes %+v", minutes, done)
+		}
+		pages("a job")
+	})
+}
+
+// After an update was rolled back, jobs may be left that a newer version has started. They wait for it.
+func TestHandler_workJobs_leavesTheActsOfANewerVersion(t *testing.T) {
+	inLetters(t, 2, func(a *account) {
+		newer := job.Job{
+			ID: "job_newer", Act: "archive", State: job.Running, StartedAt: at, Progress: job.Progress{Pending: a.Order[:1]},
+		}
+		a.Start(newer)
+		a.Start(job.Job{
+			ID: "job_replays", Act: job.Replay, State: job.Running, StartedAt: at,
+			Selector: job.Selector{Status: "dead", Until: time.Now()},
+			Progress: job.Progress{Pending: a.Order[1:], Listed: true},
+		})
+		_, err := a.Within(timeout, `{"action":"work_jobs","operator":"release"}`)
+		left := a.Jobs["job_newer"].Job
+		left.UpdatedAt = newer.UpdatedAt
+		if diff := cmp.Diff(newer, left); diff != "" || err == nil {
+			t.Errorf("%v, the job of a newer version (-want +got):\n%s", err, diff)
+		}
+		if other := a.Jobs["job_replays"]; other.State != job.Done || a.sent() != 1 {
+			t.Errorf("the other job is %s, %d are sent", other.State, a.sent())
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package replay
+package jobs_test
 
 import (
 	"strconv"
@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/operators/api"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/rejected"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 	"github.com/herald-webhooks/herald/internal/testkit/model"
+	"github.com/herald-webhooks/herald/internal/testkit/operatortest"
 )
 
 // startPublish has a job publish acme's events.
@@ -33,7 +33,7 @@ func eventsOf(n int, tenant func(n int) string) []rejected.Event {
 func TestHandler_workJobs_publishesRejectedEvents(t *testing.T) {
 	inLetters(t, 0, func(a *account) {
 		for n, body := range []string{good, strings.Replace(good, "acme", "other", 1), `{"tenant_id":"acme"}`, good} {
-			a.reject(rejected.Event{
+			a.Reject(rejected.Event{
 				MessageID: strconv.Itoa(n), EventID: "evt_" + strconv.Itoa(n), Body: body, Reason: "not_processed",
 			})
 		}
@@ -41,14 +41,14 @@ func TestHandler_workJobs_publishesRejectedEvents(t *testing.T) {
 		survey := ask[api.Survey](a, startPublish+`,"reason":"processed"}`)
 		survey.Job, survey.Until = nil, time.Time{}
 		want := api.Survey{Selected: 3, Ready: 2, Refused: map[string]int{"invalid_event": 1}, Complete: true}
-		if diff := cmp.Diff(want, survey); diff != "" || a.rejected.Visible() != 4 {
-			t.Errorf("%d returned (-want +got)\n%s", a.rejected.Visible(), diff)
+		if diff := cmp.Diff(want, survey); diff != "" || a.RejectedQueue.Visible() != 4 {
+			t.Errorf("%d returned (-want +got)\n%s", a.RejectedQueue.Visible(), diff)
 		}
 		time.Sleep(job.LooksOver)
 		a.wake()
-		done := a.token("t")
-		if done.State != job.Done || done.Done != 2 || done.Refused["invalid_event"] != 1 || a.rejected.Visible() != 2 {
-			t.Errorf("%+v, %d are returned", done, a.rejected.Visible())
+		done := a.Token("t")
+		if done.State != job.Done || done.Done != 2 || done.Refused["invalid_event"] != 1 || a.RejectedQueue.Visible() != 2 {
+			t.Errorf("%+v, %d are returned", done, a.RejectedQueue.Visible())
 		}
 		failures := []job.Failure{{ID: "2", Refused: true, Reason: "invalid event: type: is required"}}
 		if diff := cmp.Diff(failures, done.Pages[1].Failures); diff != "" {
@@ -60,12 +60,12 @@ func TestHandler_workJobs_publishesRejectedEvents(t *testing.T) {
 // More events than the rate allows in an invocation stay on the queue, and still the job ends.
 func TestHandler_workJobs_passesRefusedEventsAtOnce(t *testing.T) {
 	inLetters(t, 0, func(a *account) {
-		a.reject(eventsOf(3000, func(int) string { return "acme" })...)
+		a.Reject(eventsOf(3000, func(int) string { return "acme" })...)
 		time.Sleep(time.Second)
 		ask[api.Survey](a, startPublish+`,"reason":"processed"}`)
 		time.Sleep(job.LooksOver)
 		a.wake()
-		if done := a.token("t"); done.State != job.Done || done.Refused["invalid_event"] != 3000 {
+		if done := a.Token("t"); done.State != job.Done || done.Refused["invalid_event"] != 3000 {
 			t.Errorf("%+v", done.Progress)
 		}
 	})
@@ -76,18 +76,18 @@ func TestHandler_workJobs_passesRefusedEventsAtOnce(t *testing.T) {
 // started while the first one was stopped.
 func TestHandler_workJobs_publishesForOneJobAtATimeAndGoesOn(t *testing.T) {
 	inLetters(t, 0, func(a *account) {
-		a.reject(eventsOf(10_000, func(n int) string { return []string{"acme", "other"}[n%2] })...)
+		a.Reject(eventsOf(10_000, func(n int) string { return []string{"acme", "other"}[n%2] })...)
 		time.Sleep(time.Second)
 		ask[api.Survey](a, startPublish+`}`)
 		second := strings.NewReplacer(`"t"`, `"u"`, "acme", "other").Replace(startPublish) + `}`
-		if code := a.refused(second); code != "publishing " {
+		if code := a.Refused(second); code != "publishing " {
 			t.Errorf("the second is answered %q", code)
 		}
 		change := `_job","operator":"ann","job_id":"` + job.ID("t") + `"}`
-		a.ask(`{"action":"stop` + change)
+		a.Ask(`{"action":"stop` + change)
 		ask[api.Survey](a, second)
-		a.ask(`{"action":"resume` + change)
-		a.verdict = func(c *model.Call) model.Verdict {
+		a.Ask(`{"action":"resume` + change)
+		a.Verdict = func(c *model.Call) model.Verdict {
 			if strings.HasPrefix(c.Name, "Receive ") {
 				time.Sleep(100 * time.Millisecond)
 			}
@@ -95,10 +95,10 @@ func TestHandler_workJobs_publishesForOneJobAtATimeAndGoesOn(t *testing.T) {
 		}
 		time.Sleep(job.LooksOver)
 		first, minutes := a.finish("t")
-		if first.Refused["invalid_event"] != 5000 || first.Pages != 3 || minutes != 3 || a.token("u").Progress.Pages != 0 {
-			t.Errorf("after %d minutes: %+v, the other %+v", minutes, first.Progress, a.token("u").Progress)
+		if first.Refused["invalid_event"] != 5000 || first.Pages != 3 || minutes != 3 || a.Token("u").Progress.Pages != 0 {
+			t.Errorf("after %d minutes: %+v, the other %+v", minutes, first.Progress, a.Token("u").Progress)
 		}
-		if returned := a.rejected.Visible(); returned == 0 || returned > 4000 {
+		if returned := a.RejectedQueue.Visible(); returned == 0 || returned > 4000 {
 			t.Errorf("%d events are returned at once, want those of the last invocation", returned)
 		}
 		later, _ := a.finish("u")
@@ -119,23 +119,23 @@ func TestHandler_workJobs_publishesEachEventWhateverCallFails(t *testing.T) {
 			inLetters(t, 0, func(a *account) {
 				for i := range events {
 					id := strconv.Itoa(i)
-					a.reject(rejected.Event{MessageID: id, EventID: "evt_" + id, Body: good, Reason: "not_processed"})
+					a.Reject(rejected.Event{MessageID: id, EventID: "evt_" + id, Body: good, Reason: "not_processed"})
 				}
 				time.Sleep(time.Second)
 				ask[api.Survey](a, startPublish+`}`)
 				time.Sleep(job.LooksOver)
-				a.fault(n, v)
+				a.Fault(n, v)
 				a.wake()
-				reached = a.heal(n)
+				reached = a.Heal(n)
 				time.Sleep(time.Minute)
 				done, _ := a.finish("t")
-				published := map[string]bool{}
-				for _, b := range bodies(a.events) {
+				sent, published := operatortest.Bodies(a.EventsQueue), map[string]bool{}
+				for _, b := range sent {
 					published[b] = true
 				}
-				if done.State != job.Done || len(published) != events || a.rejected.Stored() > len(bodies(a.events)) {
+				if done.State != job.Done || len(published) != events || a.RejectedQueue.Stored() > len(sent) {
 					t.Errorf("call %d is %s: %+v, published %d of %d, %d are left", n, v, done.Progress, len(published), events,
-						a.rejected.Stored())
+						a.RejectedQueue.Stored())
 				}
 			})
 			if !reached {

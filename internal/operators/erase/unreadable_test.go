@@ -1,4 +1,4 @@
-package replay
+package erase
 
 import (
 	"slices"
@@ -7,12 +7,10 @@ import (
 	"testing"
 
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
-	"github.com/herald-webhooks/herald/internal/operators/api"
-
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
-	"github.com/herald-webhooks/herald/internal/rules/job"
 	"github.com/herald-webhooks/herald/internal/testkit/model"
+	"github.com/herald-webhooks/herald/internal/testkit/operatortest"
 )
 
 // unreadable is a message that was sealed whole, with these attributes: names and values.
@@ -20,13 +18,13 @@ func unreadable(t *testing.T, id string, attributes ...string) deadletter.Record
 	t.Helper()
 	r := deadletter.Record{
 		Ref: delivery.Ref{DeliveryID: "unreadable_" + id}, Status: deadletter.Dead, Reason: delivery.ReasonUnreadable,
-		DiedAt: at, UpdatedAt: at,
+		DiedAt: operatortest.At, UpdatedAt: operatortest.At,
 	}
 	death := deadletter.Death{Body: []byte("no JSON"), Entry: deadletter.Entry{Reason: r.Reason}}
 	for pair := range slices.Chunk(attributes, 2) {
 		death.Attributes = append(death.Attributes, deadletter.Attribute{Name: pair[0], Type: "String", Value: pair[1]})
 	}
-	sealed, err := vault.SealDeath(t.Context(), r, death)
+	sealed, err := operatortest.Vault.SealDeath(t.Context(), r, death)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,20 +32,20 @@ func unreadable(t *testing.T, id string, attributes ...string) deadletter.Record
 	return r
 }
 
-func TestHandler_erase_findsUnreadableLettersByTheirSealedTenant(t *testing.T) {
+func TestEraser_Erase_findsUnreadableLettersByTheirSealedTenant(t *testing.T) {
 	for fields, dryRun := range map[string]bool{sure: false, counted: true} {
 		changed := unreadable(t, "changed", "tenant_id", "acme")
 		changed.Sealed.Attributes = []byte("changed")
 		letters := []deadletter.Record{
 			unreadable(t, "other", "tenant_id", "other"), unreadable(t, "none"), changed,
-			unreadable(t, "names", "event_id", "acme", "tenant", "acme"), deadLetter(t, nil),
+			unreadable(t, "names", "event_id", "acme", "tenant", "acme"), operatortest.DeadLetter(t, nil),
 		}
 		others := len(letters)
 		for n := range 2 * openedAtOnce {
 			letters = append(letters, unreadable(t, strconv.Itoa(n), "version", "9", "tenant_id", "acme"))
 		}
 		inAccount(t, func(a *account) {
-			a.put(letters...)
+			a.Put(letters...)
 			left := others
 			if dryRun {
 				left = len(letters)
@@ -60,8 +58,8 @@ func TestHandler_erase_findsUnreadableLettersByTheirSealedTenant(t *testing.T) {
 					t.Errorf("dry run %t: %s is gone", dryRun, l.DeliveryID)
 				}
 			}
-			if !strings.Contains(a.log.String(), "unreadable_changed") {
-				t.Errorf("the letter that does not open is not in the log: %s", &a.log)
+			if !strings.Contains(a.Log.String(), "unreadable_changed") {
+				t.Errorf("the letter that does not open is not in the log: %s", &a.Log)
 			}
 		})
 	}
@@ -69,18 +67,18 @@ func TestHandler_erase_findsUnreadableLettersByTheirSealedTenant(t *testing.T) {
 
 // A letter that cannot be read now may be the tenant's: whatever call fails, the request fails or erases it, and the
 // request that is made again erases all.
-func TestHandler_erase_leavesNothingWhateverCallFails(t *testing.T) {
+func TestEraser_Erase_leavesNothingWhateverCallFails(t *testing.T) {
 	for _, v := range model.Faults() {
 		for n := 1; ; n++ {
 			reached := false
 			inAccount(t, func(a *account) {
-				a.put(unreadable(t, "1", "tenant_id", "acme"), unreadable(t, "2", "tenant_id", "acme"))
-				a.fault(n, v)
+				a.Put(unreadable(t, "1", "tenant_id", "acme"), unreadable(t, "2", "tenant_id", "acme"))
+				a.Fault(n, v)
 				_, err := a.erase(sure)
 				if len(a.Letters) > 0 && err == nil && v != model.Late {
 					t.Errorf("call %d is %s: %d letters are left by requests without a fault", n, v, len(a.Letters))
 				}
-				reached = a.heal(n)
+				reached = a.Heal(n)
 				if _, err := a.erase(sure); len(a.Letters) > 0 || err != nil {
 					t.Errorf("call %d is %s: then %v, %d letters are left", n, v, err, len(a.Letters))
 				}
@@ -92,40 +90,13 @@ func TestHandler_erase_leavesNothingWhateverCallFails(t *testing.T) {
 	}
 }
 
-// A search for few among many goes on where the last page ended: one that read all would outlive its invocation.
-func TestPagesOfDeadLettersReadABoundedNumber(t *testing.T) {
+// A search for few among many goes on where the last page ended: a search that read all would outlive its invocation.
+func TestPagesOfUnreadableLettersReadABoundedNumber(t *testing.T) {
 	const most = dynamo.ReadsAtOnce * 500 // letters in a read of the model
-	inLetters(t, most+5, func(a *account) {
-		for n, id := range a.order {
-			a.change(id, func(r *deadletter.Record) {
-				r.Reason = delivery.ReasonConnect
-				if n == most+2 {
-					r.Reason = delivery.ReasonTimeout
-				}
-			})
+	inAccount(t, func(a *account) {
+		a.Put(operatortest.Deaths(t, most+5)...)
+		if _, err := a.erase(counted); err != nil || a.Lists < 2 {
+			t.Errorf("%v, an erasure reads all letters in %d page", err, a.Lists)
 		}
-		selected := strings.Replace(startReplay, `"tenant_id":"acme"`, `"status":"dead","reason":"timeout"`, 1)
-		pages := func(of string) {
-			t.Helper()
-			if a.lists < 2 {
-				t.Errorf("%s reads all letters in %d page", of, a.lists)
-			}
-			a.lists = 0
-		}
-		counted := ask[api.Survey](a, selected+`,"dry_run":true}`)
-		if counted.Selected != 1 || !counted.Complete {
-			t.Errorf("counted %+v", counted)
-		}
-		pages("a preview")
-		ask[api.Survey](a, selected+`}`)
-		a.lists = 0
-		if done, minutes := a.finish("t"); done.Done != 1 || done.State != job.Done || minutes > 2 {
-			t.Errorf("after %d minutes %+v", minutes, done)
-		}
-		pages("a job")
-		if _, err := a.erase(`"tenant_id":"acme","dry_run":true`); err != nil {
-			t.Fatal(err)
-		}
-		pages("an erasure")
 	})
 }

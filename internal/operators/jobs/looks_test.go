@@ -1,4 +1,4 @@
-package replay
+package jobs_test
 
 import (
 	"context"
@@ -11,15 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/operators/api"
-	"github.com/herald-webhooks/herald/internal/operators/invoke"
-
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/herald-webhooks/herald/internal/edges/rejected"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/inspect"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 	"github.com/herald-webhooks/herald/internal/testkit/model"
+	"github.com/herald-webhooks/herald/internal/testkit/operatortest"
 )
 
 // bystanders are the requests of operators who want none of a job's events. Their requests receive them, too.
@@ -68,22 +67,22 @@ func playCrowd(t *testing.T, what string, seed uint64, operators int, requests [
 	inLetters(t, 0, func(a *account) {
 		c := &crowd{account: a, rng: rand.New(rand.NewPCG(seed, 1))}
 		of(c)
-		a.faulty = c.stopped
+		a.Faulty = c.stopped
 		for id := range n {
-			a.reject(rejected.Event{
+			a.Reject(rejected.Event{
 				MessageID: strconv.Itoa(id), EventID: fmt.Sprint("e", id), Body: good, Reason: "not_processed",
 			})
 		}
 		time.Sleep(time.Second)
-		a.verdict = c.judge
+		a.Verdict = c.judge
 		ctx, stop := context.WithCancel(a.Context())
 		var wg sync.WaitGroup
 		for range operators {
 			wg.Go(func() { c.ask(ctx, requests) })
 		}
 		time.Sleep(c.upTo(20 * time.Second))
-		for a.tokenNow("t").State == "" { // it is refused while another's job publishes
-			_, _ = a.within(timeout, startPublish+`}`)
+		for a.TokenNow("t").State == "" { // it is refused while another's job publishes
+			_, _ = a.Within(timeout, startPublish+`}`)
 			c.wakeSlowly()
 			time.Sleep(c.upTo(time.Second))
 		}
@@ -94,7 +93,7 @@ func playCrowd(t *testing.T, what string, seed uint64, operators int, requests [
 		stop()
 		wg.Wait()
 		if left := a.of("acme"); left > 0 || !c.stopped && c.slow < time.Second && minutes > 20 {
-			t.Errorf("%s: %d events are left, after %d minutes: %+v", what, left, minutes, a.token("t").Job)
+			t.Errorf("%s: %d events are left, after %d minutes: %+v", what, left, minutes, a.Token("t").Job)
 		}
 	})
 }
@@ -105,8 +104,8 @@ func (c *crowd) judge(call *model.Call) model.Verdict {
 		time.Sleep(c.upTo(c.slow))
 	}
 	if call.Process.Name == "bystander" && strings.HasPrefix(call.Name, "ChangeVisibility") {
-		c.mu.Lock()
-		defer c.mu.Unlock()
+		c.Mutex.Lock()
+		defer c.Mutex.Unlock()
 		if c.rng.Float64() < c.dying {
 			return model.Crashed
 		}
@@ -116,8 +115,8 @@ func (c *crowd) judge(call *model.Call) model.Verdict {
 
 // upTo is some time.
 func (c *crowd) upTo(most time.Duration) time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.Mutex.Lock()
+	defer c.Mutex.Unlock()
 	return 1 + time.Duration(c.rng.Int64N(int64(most)))
 }
 
@@ -133,15 +132,15 @@ func (c *crowd) ask(ctx context.Context, requests []string) {
 // request makes a request of a new process.
 func (c *crowd) request(request string) {
 	p := c.Process("bystander")
-	h := c.handler(p).Function()
+	h := handler(c.account.Account, p).Function()
 	if request == bystanders[0] {
 		h = (&inspect.Handler{
-			Rejected: rejected.Queue{Client: p.Polled(c.rejected)}, Jobs: p.Jobs(), Audit: p.Audit(),
+			Rejected: rejected.Queue{Client: p.Polled(c.RejectedQueue)}, Jobs: p.Jobs(), Audit: p.Audit(),
 			Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		}).Function()
 	}
 	request = strings.Replace(request, "TOKEN", fmt.Sprint(c.upTo(1<<40)), 1)
-	ask := func(ctx context.Context) { _, _ = h.Invoke(named(ctx, ":"+invoke.ForGood), []byte(request)) }
+	ask := func(ctx context.Context) { _, _ = h.Invoke(operatortest.ForGood(ctx), []byte(request)) }
 	p.Invoke(timeout, ask, func() {})
 }
 
@@ -153,7 +152,7 @@ func (c *crowd) toggle(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			_, _ = c.within(timeout, `{"action":"`+action+`_job","operator":"ann","job_id":"`+job.ID("t")+`"}`)
+			_, _ = c.Within(timeout, `{"action":"`+action+`_job","operator":"ann","job_id":"`+job.ID("t")+`"}`)
 			time.Sleep(c.upTo(10 * time.Second))
 		}
 	}
@@ -163,16 +162,16 @@ func (c *crowd) toggle(ctx context.Context) {
 func (c *crowd) work() (minutes int) {
 	for minutes = 1; minutes < 300; minutes++ {
 		next := time.Now().Add(time.Minute)
-		if begins := c.tokenNow("t").RunsFrom.Add(job.LooksOver); time.Now().Before(begins) {
+		if begins := c.TokenNow("t").RunsFrom.Add(job.LooksOver); time.Now().Before(begins) {
 			next = begins.Add(c.upTo(time.Second))
 		}
 		c.wakeSlowly()
-		if c.tokenNow("t").State == job.Done {
+		if c.TokenNow("t").State == job.Done {
 			return minutes
 		}
 		time.Sleep(time.Until(next))
 	}
-	c.Errorf("the job does not end: %+v", c.tokenNow("t").Job)
+	c.Errorf("the job does not end: %+v", c.TokenNow("t").Job)
 	return minutes
 }
 
@@ -183,19 +182,19 @@ func TestHandler_workJobs_beginsWhenRequestsFromBeforeAreOver(t *testing.T) {
 	for _, action := range []string{"start", "resume"} {
 		inLetters(t, 0, func(a *account) {
 			for n := range 60 {
-				a.reject(rejected.Event{
+				a.Reject(rejected.Event{
 					MessageID: strconv.Itoa(n), EventID: fmt.Sprint("e", n), Body: good, Reason: "not_processed",
 				})
 			}
 			time.Sleep(time.Second)
 			if action == "resume" {
 				ask[api.Survey](a, startPublish+`}`)
-				a.ask(`{"action":"stop` + change)
+				a.Ask(`{"action":"stop` + change)
 			}
 			c := &crowd{account: a, rng: rand.New(rand.NewPCG(1, 1)), dying: 1}
 			var wg sync.WaitGroup
 			stored := false
-			a.verdict = func(call *model.Call) model.Verdict {
+			a.Verdict = func(call *model.Call) model.Verdict {
 				switch {
 				case call.Name == "PutLogEvents" && action == "resume" && !stored:
 					time.Sleep(30 * time.Second)
@@ -212,14 +211,14 @@ func TestHandler_workJobs_beginsWhenRequestsFromBeforeAreOver(t *testing.T) {
 				return model.Done
 			}
 			if action == "resume" {
-				a.ask(`{"action":"resume` + change)
+				a.Ask(`{"action":"resume` + change)
 			} else {
 				ask[api.Survey](a, startPublish+`}`)
 			}
 			minutes := c.work()
 			wg.Wait()
 			if left := a.of("acme"); left > 0 || minutes > 3 {
-				t.Errorf("%s: %d events are left, after %d minutes: %+v", action, left, minutes, a.token("t").Job)
+				t.Errorf("%s: %d events are left, after %d minutes: %+v", action, left, minutes, a.Token("t").Job)
 			}
 		})
 	}
@@ -233,23 +232,23 @@ func TestHandler_workJobs_doesNotEndWhereItWasStoppedInBetween(t *testing.T) {
 		"resumed": func(row *model.JobRow) { row.RunsFrom = time.Now() },
 	} {
 		inLetters(t, 0, func(a *account) {
-			a.reject(rejected.Event{MessageID: "1", EventID: "e1", Body: good, Reason: "not_processed"})
+			a.Reject(rejected.Event{MessageID: "1", EventID: "e1", Body: good, Reason: "not_processed"})
 			time.Sleep(time.Second)
 			ask[api.Survey](a, startPublish+`}`)
 			time.Sleep(job.LooksOver)
-			a.verdict = func(c *model.Call) model.Verdict {
+			a.Verdict = func(c *model.Call) model.Verdict {
 				if strings.HasPrefix(c.Name, "Receive") {
 					a.Mu.Lock()
 					defer a.Mu.Unlock()
-					row := a.token("t")
+					row := a.Token("t")
 					change(&row)
 					a.Jobs[row.ID] = row
 				}
 				return model.Done
 			}
 			a.wake()
-			a.verdict = nil
-			if j := a.token("t"); j.State == job.Done || j.Done != 1 || j.Progress.Pages != 1 {
+			a.Verdict = nil
+			if j := a.Token("t"); j.State == job.Done || j.Done != 1 || j.Progress.Pages != 1 {
 				t.Errorf("%s: %+v", name, j.Job)
 			}
 		})
@@ -257,11 +256,11 @@ func TestHandler_workJobs_doesNotEndWhereItWasStoppedInBetween(t *testing.T) {
 }
 
 // wakeSlowly wakes replay, which may fail where its receives take too long.
-func (c *crowd) wakeSlowly() { _, _ = c.within(timeout, `{"action":"work_jobs","operator":"release"}`) }
+func (c *crowd) wakeSlowly() { _, _ = c.Within(timeout, `{"action":"work_jobs","operator":"release"}`) }
 
 // of counts the rejected events of a tenant.
 func (a *account) of(tenant string) (n int) {
-	a.rejected.Each(func(m events.SQSMessage, _ time.Duration, _ int) {
+	a.RejectedQueue.Each(func(m events.SQSMessage, _ time.Duration, _ int) {
 		if rejected.TenantOf(rejected.Event{Body: m.Body}) == tenant {
 			n++
 		}
@@ -280,18 +279,18 @@ func TestHandler_workJobs_beginsToPublishWhenLooksAreOver(t *testing.T) {
 		begun := func(want bool) {
 			t.Helper()
 			a.wake()
-			if begun := a.token("t").Progress.Pages > 0; begun != want {
-				t.Errorf("begun: %t, %s after the start", begun, time.Since(a.token("t").RunsFrom))
+			if begun := a.Token("t").Progress.Pages > 0; begun != want {
+				t.Errorf("begun: %t, %s after the start", begun, time.Since(a.Token("t").RunsFrom))
 			}
 		}
 		ask[api.Survey](a, startPublish+`}`)
 		begun(false)
-		time.Sleep(job.LooksOver - time.Since(a.token("t").RunsFrom) - time.Millisecond)
+		time.Sleep(job.LooksOver - time.Since(a.Token("t").RunsFrom) - time.Millisecond)
 		begun(false)
 		change := `_job","operator":"ann","job_id":"` + job.ID("t") + `"}`
-		a.ask(`{"action":"stop` + change)
+		a.Ask(`{"action":"stop` + change)
 		time.Sleep(time.Hour)
-		a.ask(`{"action":"resume` + change)
+		a.Ask(`{"action":"resume` + change)
 		begun(false)
 		time.Sleep(job.LooksOver)
 		begun(true)

@@ -1,0 +1,8 @@
+package jobs
+
+// The bounds that tests reach.
+const (
+	MaxJobs     = maxJobs
+	PageSize    = pageSize
+	PreviewSize = previewSize
+)
