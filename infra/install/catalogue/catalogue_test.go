@@ -159,7 +159,7 @@ func TestBoth_namesTheLine(t *testing.T) {
 		},
 		"an example that does not fit": {
 			own{data: "{ properties: { n: { type: string } } }", example: "{ n: 1 }"},
-			"14: the example of a.b: does not fulfil /properties/n/type of its schema",
+			"14: the example of a.b: /n: must be string (/properties/n/type)",
 		},
 		"an example that is no object":         {own{example: "[]"}, "14: must be an object"},
 		"a number that is not JSON's":          {own{example: "{ n: 0x1F }"}, "14: 0x1F: write it as JSON does"},
@@ -176,7 +176,7 @@ func TestBoth_namesTheLine(t *testing.T) {
 		},
 		"no multiple of a fraction": {
 			own{data: "{ properties: { amount: { multipleOf: 0.01 } } }", example: "{ amount: 12345678901234567.075 }"},
-			"14: the example of a.b: does not fulfil /properties/amount/multipleOf of its schema",
+			"14: the example of a.b: /amount: does not fulfil its schema (/properties/amount/multipleOf)",
 		},
 		"properties of such names":     {own{data: "{ properties: { $id: { type: string }, multipleOf: {} } }"}, ""},
 		"alternatives of alternatives": {own{data: "{ anyOf: [" + eight + "{}] }"}, ""},

@@ -156,7 +156,8 @@ func (o ownTypes) rejects(t *testing.T, eventID string) {
 		err := o.client.Operate(ctx, "inspect", "rejected_events", about{"limit": 10}, &got)
 		return len(got.Data) > 0, err
 	})
-	const want = "invalid event: data: does not fulfil /properties/items/items/properties/quantity/minimum of its schema"
+	const want = "invalid event: data: /items/0/quantity: does not fulfil its schema " +
+		"(/properties/items/items/properties/quantity/minimum)"
 	if len(got.Data) != 1 || got.Data[0].EventID != eventID || got.Data[0].Reason != want {
 		t.Errorf("rejected: %+v, want %s: %s", got.Data, eventID, want)
 	}

@@ -98,7 +98,7 @@ func (h *Handler) judge(t task, err error) task {
 	case h.SchemaCheck == checkReject:
 		t.bad = &event.Invalid{EventID: t.event.ID, Field: "data", Reason: mismatch.Error()}
 	default:
-		t.mismatch = "data " + mismatch.Error()
+		t.mismatch = "data: " + mismatch.Error()
 	}
 	return t
 }

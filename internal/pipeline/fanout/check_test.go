@@ -17,7 +17,7 @@ import (
 var strict = schemasOf([]catalogue.Type{{Name: "user.banned", Schema: `{"properties":{"n":{"type":"number"}}}`}})
 
 func TestHandler_Process_checksDataAgainstTheSchema(t *testing.T) {
-	const mismatch = "does not fulfil /properties/n/type of its schema"
+	const mismatch = "/n: must be number (/properties/n/type)"
 	fits := events.SQSMessage{MessageId: "1", Body: `{"id":"a","tenant_id":"t","type":"user.banned","data":{"n":1}}`}
 	not := events.SQSMessage{MessageId: "2", Body: `{"id":"b","tenant_id":"t","type":"user.banned","data":{"n":"s3cret"}}`}
 	rejected := []queue.Outgoing{kept(not, "b", "invalid event: data: "+mismatch)}
@@ -29,7 +29,7 @@ func TestHandler_Process_checksDataAgainstTheSchema(t *testing.T) {
 	}{
 		"":          {delivered: 2},
 		checkOff:    {delivered: 2},
-		checkWarn:   {delivered: 2, line: `reason="data ` + mismatch + `"`, counted: `"SchemaMismatches":[1]`},
+		checkWarn:   {delivered: 2, line: `reason="data: ` + mismatch + `"`, counted: `"SchemaMismatches":[1]`},
 		checkReject: {1, rejected, `reason="invalid event: data: ` + mismatch + `"`, `"EventsRejected":[1]`},
 	} {
 		t.Run(string(check), func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestHandler_Process_reportsAMismatchBesideAReusedIdOnce(t *testing.T) {
 	r.Process(t.Context(), odd)
 	r.aws.Mend()
 	r.Process(t.Context(), odd)
-	if !strings.Contains(r.lines.String(), `reason="event_id_reused; data does not fulfil /properties/n/type`) {
+	if !strings.Contains(r.lines.String(), `reason="event_id_reused; data: /n: must be number (/properties/n/type)`) {
 		t.Errorf("not both reasons in\n%s", r.lines)
 	}
 	if n := strings.Count(r.metrics.String(), `"SchemaMismatches":[1]`); n != 1 {

@@ -24,11 +24,9 @@ func compileCount(s *scope, value any, at string, count func(any) (int, bool), f
 	if err != nil {
 		return err
 	}
-	s.add(func(_ *run, v any, _ seen) string {
-		if n, ok := count(v); ok && !fits(n, limit) {
-			return at
-		}
-		return ""
+	s.check(&fault{keyword: at}, func(_ *run, v any, _ seen) bool {
+		n, ok := count(v)
+		return !ok || fits(n, limit)
 	}, bound{})
 	return nil
 }
@@ -44,17 +42,17 @@ func compileUniqueItems(s *scope, value any, at string) error {
 	if !unique {
 		return nil
 	}
-	s.add(func(r *run, v any, _ seen) string {
+	s.check(&fault{keyword: at}, func(r *run, v any, _ seen) bool {
 		items, _ := v.([]any)
 		known := make(map[string]bool)
 		for _, item := range items {
 			text := string(r.canonical(nil, item))
 			if known[text] || !r.spend(costLookup) {
-				return at
+				return false
 			}
 			known[text] = true
 		}
-		return ""
+		return true
 	}, always(at, costLookup+costCanonical))
 	return nil
 }
@@ -70,15 +68,15 @@ func compilePrefixItems(s *scope, value any, at string) error {
 	for _, n := range nodes {
 		all = all.apart(n.bound)
 	}
-	s.add(func(r *run, v any, evaluated seen) string {
+	s.add(func(r *run, v any, evaluated seen) *fault {
 		items, _ := v.([]any)
 		for i, item := range items[:min(len(items), len(nodes))] {
-			if at := r.apply(nodes[i], item, nil); at != "" {
-				return at
+			if wrong := r.apply(nodes[i], item, nil); wrong != nil {
+				return wrong.ofItem(i)
 			}
 			evaluated.mark(i)
 		}
-		return ""
+		return nil
 	}, all)
 	return nil
 }
@@ -92,15 +90,15 @@ func compileItems(s *scope, value any, at string) error {
 	}
 	value, _ = s.of.get("prefixItems")
 	prefix, _ := value.([]any)
-	s.add(func(r *run, v any, evaluated seen) string {
+	s.add(func(r *run, v any, evaluated seen) *fault {
 		items, _ := v.([]any)
 		for i := len(prefix); i < len(items); i++ {
-			if at := r.apply(n, items[i], nil); at != "" {
-				return at
+			if wrong := r.apply(n, items[i], nil); wrong != nil {
+				return wrong.ofItem(i)
 			}
 			evaluated.mark(i)
 		}
-		return ""
+		return nil
 	}, n.bound.times(s.most("maxItems")))
 	return nil
 }
@@ -125,8 +123,8 @@ func compileContains(s *scope, value any, at string) error {
 			return err
 		}
 	}
-	c := contains{of: n, least: least, most: most, tooFew: pointer(s.at, "minContains"),
-		none: at, tooMany: pointer(s.at, "maxContains")}
+	c := contains{of: n, least: least, most: most, tooFew: &fault{keyword: pointer(s.at, "minContains")},
+		none: &fault{keyword: at}, tooMany: &fault{keyword: pointer(s.at, "maxContains")}}
 	s.add(c.check, n.bound.times(s.most("maxItems")).and(always(at, costRule)))
 	return nil
 }
@@ -136,13 +134,13 @@ type contains struct {
 	of          *node
 	least, most int // most is -1 without maxContains
 
-	none, tooFew, tooMany string // the places
+	none, tooFew, tooMany *fault
 }
 
-func (c contains) check(r *run, v any, evaluated seen) string {
+func (c contains) check(r *run, v any, evaluated seen) *fault {
 	items, ok := v.([]any)
 	if !ok {
-		return ""
+		return nil
 	}
 	found := c.count(r, items, evaluated)
 	switch {
@@ -154,7 +152,7 @@ func (c contains) check(r *run, v any, evaluated seen) string {
 	case c.most >= 0 && found > c.most:
 		return c.tooMany
 	}
-	return ""
+	return nil
 }
 
 // count stops as soon as the answer is known, unless each match is to be marked. Where the cost is spent, the number is
@@ -164,7 +162,7 @@ func (c contains) count(r *run, items []any, evaluated seen) (found int) {
 		if !r.spend(costRule) || evaluated == nil && c.most < 0 && found >= c.least {
 			break
 		}
-		if r.apply(c.of, item, nil) == "" {
+		if r.apply(c.of, item, nil) == nil {
 			found++
 			evaluated.mark(i)
 		}

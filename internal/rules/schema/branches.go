@@ -1,73 +1,55 @@
 package schema
 
-// compileAllOf makes the rule that all schemas match. The answer names the first keyword below them that does not.
+// compileAllOf makes the rule that all schemas match. The fault is that of the first one that does not.
 func compileAllOf(s *scope, value any, at string) error {
-	return compileBranches(s, value, at, func(nodes []*node) rule {
-		return func(r *run, v any, evaluated seen) string {
-			for _, n := range nodes {
-				if mismatch := r.inPlace(n, v, evaluated); mismatch != "" {
-					return mismatch
-				}
+	nodes, err := list(value, at)
+	s.add(func(r *run, v any, evaluated seen) *fault {
+		for _, n := range nodes {
+			if wrong := r.inPlace(n, v, evaluated); wrong != nil {
+				return wrong
 			}
-			return ""
 		}
-	})
+		return nil
+	}, onTheSame(at, nodes...))
+	return err
 }
 
 // compileAnyOf makes the rule that at least one schema matches. The place of a mismatch is anyOf itself, since no
 // branch is more at fault than another.
 func compileAnyOf(s *scope, value any, at string) error {
-	return compileBranches(s, value, at, func(nodes []*node) rule {
-		return func(r *run, v any, evaluated seen) string {
-			found := false
-			for _, n := range nodes {
-				if r.inPlace(n, v, evaluated) != "" {
-					continue
-				}
-				found = true
-				if evaluated == nil {
-					break // the others are asked only for the parts that they evaluate
-				}
+	nodes, err := list(value, at)
+	s.check(&fault{keyword: at}, func(r *run, v any, evaluated seen) bool {
+		found := false
+		for _, n := range nodes {
+			if r.inPlace(n, v, evaluated) != nil {
+				continue
 			}
-			return unless(found, at)
+			found = true
+			if evaluated == nil {
+				break // the others are asked only for the parts that they evaluate
+			}
 		}
-	})
+		return found
+	}, onTheSame(at, nodes...))
+	return err
 }
 
 // compileOneOf makes the rule that exactly one schema matches. The second match ends the check.
 func compileOneOf(s *scope, value any, at string) error {
-	return compileBranches(s, value, at, func(nodes []*node) rule {
-		return func(r *run, v any, evaluated seen) string {
-			found := 0
-			for _, n := range nodes {
-				if r.inPlace(n, v, evaluated) == "" {
-					found++
-				}
-				if found > 1 {
-					break
-				}
-			}
-			return unless(found == 1, at)
-		}
-	})
-}
-
-// unless returns the place of a keyword that a value does not fit.
-func unless(fits bool, at string) string {
-	if fits {
-		return ""
-	}
-	return at
-}
-
-// compileBranches compiles the schemas of allOf, anyOf or oneOf. All of them look at the same value.
-func compileBranches(s *scope, value any, at string, check func([]*node) rule) error {
 	nodes, err := list(value, at)
-	if err != nil {
-		return err
-	}
-	s.add(check(nodes), onTheSame(at, nodes...))
-	return nil
+	s.check(&fault{keyword: at}, func(r *run, v any, evaluated seen) bool {
+		found := 0
+		for _, n := range nodes {
+			if r.inPlace(n, v, evaluated) == nil {
+				found++
+			}
+			if found > 1 {
+				break
+			}
+		}
+		return found == 1
+	}, onTheSame(at, nodes...))
+	return err
 }
 
 // onTheSame is the bound of schemas that look at one value, one after the other.
@@ -85,9 +67,7 @@ func compileNot(s *scope, value any, at string) error {
 	if err != nil {
 		return err
 	}
-	s.add(func(r *run, v any, _ seen) string {
-		return unless(r.apply(n, v, nil) != "", at)
-	}, n.bound)
+	s.check(&fault{keyword: at}, func(r *run, v any, _ seen) bool { return r.apply(n, v, nil) != nil }, n.bound)
 	return nil
 }
 
@@ -115,8 +95,8 @@ func compileIf(s *scope, value any, at string) error {
 	if err != nil {
 		return err
 	}
-	s.add(func(r *run, v any, evaluated seen) string {
-		if r.inPlace(condition, v, evaluated) == "" {
+	s.add(func(r *run, v any, evaluated seen) *fault {
+		if r.inPlace(condition, v, evaluated) == nil {
 			return r.inPlace(then, v, evaluated)
 		}
 		return r.inPlace(otherwise, v, evaluated)
@@ -134,22 +114,23 @@ func compileDependentSchemas(s *scope, value any, at string) error {
 	for i, name := range names {
 		named[name] = nodes[i]
 	}
-	s.add(func(r *run, v any, evaluated seen) string {
+	spent := s.wrong
+	s.add(func(r *run, v any, evaluated seen) *fault {
 		o, ok := v.(*object)
 		if !ok {
-			return ""
+			return nil
 		}
 		for _, name := range o.names {
 			if !r.spend(costLookup) {
-				return at
+				return spent
 			}
 			if n := named[name]; n != nil {
-				if mismatch := r.inPlace(n, v, evaluated); mismatch != "" {
-					return mismatch
+				if wrong := r.inPlace(n, v, evaluated); wrong != nil {
+					return wrong
 				}
 			}
 		}
-		return ""
+		return nil
 	}, onTheSame(at, nodes...).and(always(at, costLookup)))
 	return nil
 }
@@ -178,22 +159,22 @@ func (r *run) nothingSeen(v any) seen {
 
 // inPlace holds a value against a further schema for it. If that schema matches, the parts that it evaluated count.
 // Therefore the schema marks a list for itself first, which is dropped where the schema fails.
-func (r *run) inPlace(n *node, v any, evaluated seen) string {
+func (r *run) inPlace(n *node, v any, evaluated seen) *fault {
 	if evaluated == nil {
 		return r.apply(n, v, nil)
 	}
 	if !r.spend(costSeen * Cost(len(evaluated))) {
-		return n.at
+		return n.wrong
 	}
 	inner := make(seen, len(evaluated))
-	mismatch := r.apply(n, v, inner)
-	if mismatch != "" {
-		return mismatch
+	wrong := r.apply(n, v, inner)
+	if wrong != nil {
+		return wrong
 	}
 	for i, marked := range inner {
 		evaluated[i] = evaluated[i] || marked
 	}
-	return ""
+	return nil
 }
 
 // compileUnevaluatedItems makes the rule for the items that no other keyword of the schema has evaluated.
@@ -224,20 +205,20 @@ func compileUnevaluated(s *scope, value any, at, most string, parts func(any) []
 	}
 	// From here on all rules of the schema are told to mark the parts that they evaluate, those before this one, too.
 	s.tracks = true
-	s.add(func(r *run, v any, evaluated seen) string {
+	s.add(func(r *run, v any, evaluated seen) *fault {
 		for i, part := range parts(v) {
 			if !r.spend(costRule) {
-				return at
+				return n.wrong
 			}
 			if evaluated[i] {
 				continue
 			}
-			if mismatch := r.apply(n, part, nil); mismatch != "" {
-				return mismatch
+			if wrong := r.apply(n, part, nil); wrong != nil {
+				return wrong.ofPart(v, i)
 			}
 			evaluated.mark(i)
 		}
-		return ""
+		return nil
 	}, n.bound.times(s.most(most)).and(always(at, costSeen+costRule)))
 	return nil
 }

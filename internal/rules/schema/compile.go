@@ -10,34 +10,35 @@ import (
 // node is a schema.
 type node struct {
 	at     string // its place
+	wrong  *fault // of a value that it refuses as a whole
 	never  bool   // nothing matches
 	rules  []rule
 	bound  bound
 	tracks bool // it asks for the parts that were not evaluated
 }
 
-// rule checks a value, and returns the place of the keyword that it violates, "" for none.
-type rule func(r *run, v any, evaluated seen) string
+// rule checks a value. It returns nil where the value is good.
+type rule func(r *run, v any, evaluated seen) *fault
 
 // apply holds a value against a schema, and marks the evaluated parts. evaluated is nil where no keyword asks
 // for that.
-func (r *run) apply(n *node, v any, evaluated seen) string {
+func (r *run) apply(n *node, v any, evaluated seen) *fault {
 	if !r.spend(costValue+costRule*Cost(len(n.rules))) || n.never {
-		return n.at
+		return n.wrong
 	}
 	if n.tracks && evaluated == nil {
 		evaluated = r.nothingSeen(v)
 	}
 	// The list of parts may be missing where its cost was the last straw. Rules that read it must not run then.
 	if r.over() {
-		return n.at
+		return n.wrong
 	}
 	for _, check := range n.rules {
-		if at := check(r, v, evaluated); at != "" || r.over() {
-			return at
+		if wrong := check(r, v, evaluated); wrong != nil || r.over() {
+			return wrong
 		}
 	}
-	return ""
+	return nil
 }
 
 // scope is a schema that is being compiled.
@@ -49,7 +50,7 @@ type scope struct {
 
 // compile reads a schema: an object, true or false.
 func compile(v any, at string) (*node, error) {
-	n := &node{at: at}
+	n := &node{at: at, wrong: &fault{keyword: at, why: "is not allowed"}}
 	if all, ok := v.(bool); ok {
 		n.never, n.bound = !all, once(at, costValue)
 		return n, nil
@@ -111,6 +112,16 @@ func noReference(_ *scope, _ any, at string) error {
 // add adds a rule and its bound.
 func (s *scope) add(check rule, b bound) {
 	s.rules, s.bound = append(s.rules, check), s.bound.and(b)
+}
+
+// check adds a rule that has one fault.
+func (s *scope) check(wrong *fault, fits func(r *run, v any, evaluated seen) bool, b bound) {
+	s.add(func(r *run, v any, evaluated seen) *fault {
+		if fits(r, v, evaluated) {
+			return nil
+		}
+		return wrong
+	}, b)
 }
 
 // below compiles the schemas of a mapping from names, in its order.

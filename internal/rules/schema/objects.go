@@ -23,19 +23,29 @@ func countNames(v any) (int, bool) {
 	return len(o.names), true
 }
 
-// all reports whether an object has these names. It looks at no more of them than the object has. The object's map of
-// places is made by the first look-up, and the cost of that is taken here, once.
-func (r *run) all(o *object, names []string) bool {
-	if len(names) > len(o.names) {
-		return false
+// lacks finds a name that an object does not have. Of distinct names it looks at one more than the object has, of which
+// one is missing. The object's map of places is made by the first look-up, and the cost of that is taken here, once.
+func (r *run) lacks(o *object, names []string) (name string, lacks bool) {
+	if len(names) == 0 {
+		return "", false
 	}
+	names = names[:min(len(names), len(o.names)+1)]
 	if o.places == nil && !r.spend(costLookup*Cost(len(o.names))) || !r.spend(costLookup*Cost(len(names))) {
-		return false
+		return "", true
 	}
-	return !slices.ContainsFunc(names, func(name string) bool {
+	i := slices.IndexFunc(names, func(name string) bool {
 		_, ok := o.get(name)
 		return !ok
 	})
+	if i < 0 {
+		return "", false
+	}
+	return names[i], true
+}
+
+// missing is the fault of an object without a name that the schema asks for.
+func missing(name, at string) *fault {
+	return &fault{keyword: at, why: clipped(name, maxName) + " is missing"}
 }
 
 // compileRequired makes the rule of required. A name that the schema lists twice is one: otherwise an object would need
@@ -46,16 +56,30 @@ func compileRequired(s *scope, value any, at string) error {
 		return err
 	}
 	required = unique(required)
-	s.add(func(r *run, v any, _ seen) string {
-		if o, ok := v.(*object); ok && !r.all(o, required) {
-			return at
+	s.add(func(r *run, v any, _ seen) *fault {
+		o, ok := v.(*object)
+		if !ok {
+			return nil
 		}
-		return ""
+		if name, lacks := r.lacks(o, required); lacks {
+			return missing(name, at)
+		}
+		return nil
 	}, capped(at, costLookup, costLookup*float64(len(required))).and(always(at, costLookup)))
 	return nil
 }
 
-func unique(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
+// unique are the distinct names, in their order.
+func unique(names []string) (distinct []string) {
+	known := map[string]bool{}
+	for _, name := range names {
+		if !known[name] {
+			distinct = append(distinct, name)
+		}
+		known[name] = true
+	}
+	return distinct
+}
 
 // compileDependentRequired makes the rule that an object with a certain name has others, too.
 func compileDependentRequired(s *scope, value any, at string) error {
@@ -72,17 +96,20 @@ func compileDependentRequired(s *scope, value any, at string) error {
 		needs[name] = unique(list)
 		longest = max(longest, len(list))
 	}
-	s.add(func(r *run, v any, _ seen) string {
+	s.add(func(r *run, v any, _ seen) *fault {
 		o, ok := v.(*object)
 		if !ok {
-			return ""
+			return nil
 		}
 		for _, name := range o.names {
-			if !r.spend(costLookup) || !r.all(o, needs[name]) {
-				return at
+			if !r.spend(costLookup) {
+				return missing(name, at)
+			}
+			if name, lacks := r.lacks(o, needs[name]); lacks {
+				return missing(name, at)
 			}
 		}
-		return ""
+		return nil
 	}, always(at, costLookup*Cost(2+longest)))
 	return nil
 }
@@ -93,17 +120,17 @@ func compilePropertyNames(s *scope, value any, at string) error {
 	if err != nil {
 		return err
 	}
-	s.add(func(r *run, v any, _ seen) string {
+	s.add(func(r *run, v any, _ seen) *fault {
 		o, ok := v.(*object)
 		if !ok {
-			return ""
+			return nil
 		}
 		for _, name := range o.names {
-			if at := r.apply(n, name, nil); at != "" {
-				return at
+			if wrong := r.apply(n, name, nil); wrong != nil {
+				return wrong.ofName(anyName)
 			}
 		}
-		return ""
+		return nil
 	}, n.bound.times(s.most("maxProperties")))
 	return nil
 }
@@ -181,32 +208,33 @@ func (m *members) readPatterns(s *scope) (b bound, err error) {
 	return b, nil
 }
 
-func (m members) check(r *run, v any, evaluated seen) string {
+func (m members) check(r *run, v any, evaluated seen) *fault {
 	o, ok := v.(*object)
 	if !ok {
-		return ""
+		return nil
 	}
 	for i, name := range o.names {
 		if !r.spend(costLookup + costByte*Cost(len(name))) {
-			return ""
+			return nil
 		}
-		known, at := m.one(r, name, o.values[i])
-		if at != "" {
-			return at
+		known, wrong := m.one(r, name, o.values[i])
+		if wrong != nil {
+			return wrong
 		}
 		if known {
 			evaluated.mark(i)
 		}
 	}
-	return ""
+	return nil
 }
 
 // one holds a name's value against the schemas for it, if there are any.
-func (m members) one(r *run, name string, v any) (known bool, at string) {
+func (m members) one(r *run, name string, v any) (known bool, wrong *fault) {
 	if n := m.named[name]; n != nil {
 		known = true
-		if at := r.apply(n, v, nil); at != "" {
-			return known, at
+		wrong = r.apply(n, v, nil)
+		if wrong != nil {
+			return known, wrong.ofName(name)
 		}
 	}
 	for i, p := range m.patterns {
@@ -214,12 +242,17 @@ func (m members) one(r *run, name string, v any) (known bool, at string) {
 			continue
 		}
 		known = true
-		if at := r.apply(m.matched[i], v, nil); at != "" {
-			return known, at
+		wrong = r.apply(m.matched[i], v, nil)
+		if wrong != nil {
+			return known, wrong.ofName(anyName)
 		}
 	}
-	if !known && m.additional != nil {
-		return true, r.apply(m.additional, v, nil)
+	if known || m.additional == nil {
+		return known, nil
 	}
-	return known, ""
+	wrong = r.apply(m.additional, v, nil)
+	if wrong != nil {
+		return true, wrong.ofName(anyName)
+	}
+	return true, nil
 }

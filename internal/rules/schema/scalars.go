@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"regexp/syntax"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -25,12 +26,10 @@ func compileType(s *scope, value any, at string) error {
 		allowed[name] = true
 	}
 	integers := allowed["integer"] && !allowed["number"]
-	s.add(func(r *run, v any, _ seen) string {
+	wrong := &fault{keyword: at, why: "must be " + strings.Join(list, " or ")}
+	s.check(wrong, func(r *run, v any, _ seen) bool {
 		number, isNumber := v.(numeral)
-		if allowed[kind(v)] || integers && isNumber && r.decimal(number).whole() {
-			return ""
-		}
-		return at
+		return allowed[kind(v)] || integers && isNumber && r.decimal(number).whole()
 	}, once(at, costNumber).and(always(at, costByte)))
 	return nil
 }
@@ -73,14 +72,8 @@ func compileOneOfValues(s *scope, values []any, at string) error {
 	if !scalars {
 		b = always(at, costLookup+costCanonical)
 	}
-	s.add(func(r *run, v any, _ seen) string {
-		if scalars && !isScalar(v) {
-			return at
-		}
-		if r.spend(costLookup) && allowed[string(r.canonical(nil, v))] {
-			return ""
-		}
-		return at
+	s.check(&fault{keyword: at}, func(r *run, v any, _ seen) bool {
+		return (!scalars || isScalar(v)) && r.spend(costLookup) && allowed[string(r.canonical(nil, v))]
 	}, b)
 	return nil
 }
@@ -108,11 +101,9 @@ func compileLimit(s *scope, value any, at string, fits func(compared int) bool) 
 	if err != nil {
 		return err
 	}
-	s.add(func(r *run, v any, _ seen) string {
-		if n, ok := v.(numeral); ok && !fits(r.decimal(n).compare(limit)) {
-			return at
-		}
-		return ""
+	s.check(&fault{keyword: at}, func(r *run, v any, _ seen) bool {
+		n, ok := v.(numeral)
+		return !ok || fits(r.decimal(n).compare(limit))
 	}, once(at, costNumber).and(always(at, costByte)))
 	return nil
 }
@@ -139,12 +130,9 @@ func compileMultipleOf(s *scope, value any, at string) error {
 	}
 	by := divisorOf(d)
 	division := costDivide + costDigit*Cost(len(d.digits))
-	s.add(func(r *run, v any, _ seen) string {
+	s.check(&fault{keyword: at}, func(r *run, v any, _ seen) bool {
 		n, ok := v.(numeral)
-		if ok && r.spend(division+costDigit*Cost(len(n))) && !by.divides(r.decimal(n)) {
-			return at
-		}
-		return ""
+		return !ok || !r.spend(division+costDigit*Cost(len(n))) || by.divides(r.decimal(n))
 	}, once(at, division+costNumber).and(always(at, costDigit+costByte)))
 	return nil
 }
@@ -163,12 +151,9 @@ func compileLength(s *scope, value any, at string, fits func(length, limit int) 
 	if err != nil {
 		return err
 	}
-	s.add(func(r *run, v any, _ seen) string {
+	s.check(&fault{keyword: at}, func(r *run, v any, _ seen) bool {
 		text, ok := v.(string)
-		if ok && r.spend(costByte*Cost(len(text))) && !fits(utf8.RuneCountInString(text), limit) {
-			return at
-		}
-		return ""
+		return !ok || !r.spend(costByte*Cost(len(text))) || fits(utf8.RuneCountInString(text), limit)
 	}, always(at, costByte))
 	return nil
 }
@@ -213,11 +198,9 @@ func compilePattern(s *scope, value any, at string) error {
 	if err != nil {
 		return err
 	}
-	s.add(func(r *run, v any, _ seen) string {
-		if text, ok := v.(string); ok && !p.matches(r, text) {
-			return at
-		}
-		return ""
+	s.check(&fault{keyword: at}, func(r *run, v any, _ seen) bool {
+		text, ok := v.(string)
+		return !ok || p.matches(r, text)
 	}, p.bound(at, s.most("maxLength")))
 	return nil
 }

@@ -1,8 +1,9 @@
 // Package schema checks the data of events against JSON Schemas (2020-12) without references.
 //
 // It promises that numbers are compared exactly, of whatever size; that a check stops at its limit, with work that is
-// counted and grows with the data alone; and that a mismatch is reported by its place in the schema and never by the
-// data. infra/decisions/0025-herald-checks-schemas-itself.md says why it is no library.
+// counted and grows with the data alone; and that a mismatch is reported by its places in the schema and in the data,
+// but never by a value, or by a name that the schema does not have.
+// infra/decisions/0025-herald-checks-schemas-itself.md says why it is no library.
 package schema
 
 import (
@@ -40,11 +41,6 @@ func Compile(text string) (*Schema, error) {
 	return &Schema{root}, nil
 }
 
-// Mismatch names the keyword of the schema that the data violates, as a JSON Pointer: /properties/amount/type.
-type Mismatch struct{ Keyword string }
-
-func (m *Mismatch) Error() string { return "does not fulfil " + m.Keyword + " of its schema" }
-
 // Check returns a *Mismatch unless the data matches the schema; any one of several. It costs at most a little more than
 // the limit: where it would, the error is ErrTooCostly.
 func (s *Schema) Check(data []byte, limit Cost) (spent Cost, err error) {
@@ -56,12 +52,12 @@ func (s *Schema) Check(data []byte, limit Cost) (spent Cost, err error) {
 	if err != nil {
 		return limit - r.left, fmt.Errorf("reading data: %w", err)
 	}
-	at := r.apply(s.root, v, nil)
+	wrong := r.apply(s.root, v, nil)
 	switch {
 	case r.over():
 		return limit, ErrTooCostly
-	case at != "":
-		return limit - r.left, &Mismatch{Keyword: at}
+	case wrong != nil:
+		return limit - r.left, wrong.mismatch()
 	}
 	return limit - r.left, nil
 }

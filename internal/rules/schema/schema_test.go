@@ -30,7 +30,10 @@ func TestSchema_Check_namesTheKeywordAndNoData(t *testing.T) {
 		"equal items": {
 			`{"properties":{"a":{"uniqueItems":true}}}`, `{"a":["s3cret","s3cret"]}`, "/properties/a/uniqueItems",
 		},
-		"no item like it":  {`{"properties":{"a":{"contains":{"const":1}}}}`, `{"a":["s3cret"]}`, "/properties/a/contains"},
+		"no item like it": {
+			`{"properties":{"a":{"contains":{"const":1}}}}`, `{"a":["s3cret"]}`,
+			"/properties/a/contains",
+		},
 		"no item at all":   {`{"contains":{},"minContains":0,"maxContains":0}`, `["s3cret"]`, "/maxContains"},
 		"none of several":  {`{"anyOf":[{"required":["a"]},{"required":["b"]}]}`, `{"s3cret":1}`, "/anyOf"},
 		"two of several":   {`{"oneOf":[{},{"type":"object"}]}`, `{"s3cret":1}`, "/oneOf"},
@@ -40,9 +43,15 @@ func TestSchema_Check_namesTheKeywordAndNoData(t *testing.T) {
 		"a field whose name has a space": {
 			`{"properties":{"a b":{"type":"null"}}}`, `{"a b":"s3cret"}`, "/properties/a b/type",
 		},
-		"a number that no float holds":  {`{}`, `{"a":1e999}`, ""},
-		"a number beyond the largest":   {`{"properties":{"a":{"maximum":1}}}`, `{"a":1e999}`, "/properties/a/maximum"},
-		"a number below the smallest":   {`{"properties":{"a":{"minimum":1}}}`, `{"a":-1e999}`, "/properties/a/minimum"},
+		"a number that no float holds": {`{}`, `{"a":1e999}`, ""},
+		"a number beyond the largest": {
+			`{"properties":{"a":{"maximum":1}}}`, `{"a":1e999}`,
+			"/properties/a/maximum",
+		},
+		"a number below the smallest": {
+			`{"properties":{"a":{"minimum":1}}}`, `{"a":-1e999}`,
+			"/properties/a/minimum",
+		},
 		"a name that looks like a type": {`{"properties":{"a":{"type":"string"}}}`, `{"a":"1e999"}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,5 +77,78 @@ func TestSchema_Check_namesTheKeywordAndNoData(t *testing.T) {
 				t.Errorf("the error has data: %v", err)
 			}
 		})
+	}
+}
+
+// A fault names the field and what is wrong with it. A name that only the data has is not told.
+func TestMismatch_namesTheField(t *testing.T) {
+	long := strings.Repeat("n", 300)
+	for name, row := range map[string]struct{ schema, data, want string }{
+		"a missing name of an item": {
+			`{"properties":{"items":{"items":{"required":["id","sku"]}}}}`, `{"items":[{"id":1},{"id":1,"sku":2},{"sku":1}]}`,
+			"/items/0: sku is missing (/properties/items/items/required)",
+		},
+		"a missing name of the whole": {`{"required":["a","b"]}`, `{"a":1}`, "b is missing (/required)"},
+		"of several, the first":       {`{"required":["b","a","c"]}`, `{}`, "b is missing (/required)"},
+		"a name that another needs": {
+			`{"dependentRequired":{"card":["zip"]}}`, `{"card":1}`, "zip is missing (/dependentRequired)",
+		},
+		"a type": {`{"properties":{"n":{"type":["string","null"]}}}`, `{"n":1}`,
+			"/n: must be string or null (/properties/n/type)"},
+		"a bound": {`{"properties":{"l":{"prefixItems":[{},{"minimum":2}]}}}`, `{"l":[1,1]}`,
+			"/l/1: does not fulfil its schema (/properties/l/prefixItems/1/minimum)"},
+		"a name with a slash": {`{"properties":{"a/b":{"type":"null"}}}`, `{"a/b":1}`,
+			"/a~1b: must be null (/properties/a~1b/type)"},
+		"an unknown name": {
+			`{"additionalProperties":false}`, `{"s3cret":1}`,
+			"/*: is not allowed (/additionalProperties)",
+		},
+		"an unevaluated name": {
+			`{"unevaluatedProperties":false}`, `{"s3cret":1}`,
+			"/*: is not allowed (/unevaluatedProperties)",
+		},
+		"an unevaluated item": {
+			`{"prefixItems":[{}],"unevaluatedItems":false}`, `[1,2]`,
+			"/1: is not allowed (/unevaluatedItems)",
+		},
+		"a name that a pattern takes": {
+			`{"patternProperties":{"^s":{"type":"null"}}}`, `{"s3cret":1}`,
+			"/*: must be null (/patternProperties/^s/type)",
+		},
+		"a name itself": {
+			`{"propertyNames":{"maxLength":1}}`, `{"s3cret":1}`,
+			"/*: does not fulfil its schema (/propertyNames/maxLength)",
+		},
+		"a part of allOf": {
+			`{"properties":{"a":{"allOf":[{"required":["b"]}]}}}`, `{"a":{}}`,
+			"/a: b is missing (/properties/a/allOf/0/required)",
+		},
+		"a branch": {
+			`{"properties":{"a":{"anyOf":[{"items":{"type":"null"}}]}}}`, `{"a":[1]}`,
+			"/a: does not fulfil its schema (/properties/a/anyOf)",
+		},
+		"then": {
+			`{"if":true,"then":{"items":{"type":"null"}}}`, `[1]`,
+			"/0: must be null (/then/items/type)",
+		},
+		"long names": {
+			`{"properties":{"` + long + `":{"required":["` + long + `"]}}}`, `{"` + long + `":{}}`,
+			"/" + long[:76] + "…" + long[:77] + ": " + long[:37] + "…" + long[:37] + " is missing (/properties/" + long[:65] +
+				"…" + long[:68] + "/required)",
+		},
+		"a name that no queue takes": {`{"required":["a\u0001b"]}`, `{}`, "a\ufffdb is missing (/required)"},
+	} {
+		s, err := Compile(row.schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Check([]byte(row.data), NoLimit)
+		if err == nil || err.Error() != row.want {
+			t.Errorf("%s: %v, want %s", name, err, row.want)
+			continue
+		}
+		if most := 440; len(err.Error()) > most { // of the 512 of a reason
+			t.Errorf("%s: %d bytes", name, len(err.Error()))
+		}
 	}
 }
