@@ -19,15 +19,6 @@ type busy struct {
 	fails   float64 // share of the answers that are 503
 }
 
-// A busy scenario has three parts: the others alone, the attack, and some time for its consequences.
-const (
-	busyFrom   = 5 * time.Second
-	busyMinute = time.Minute
-	busyAfter  = 15 * time.Second
-	busyHooks  = 50
-	batchSize  = 10
-)
-
 // busyTimes are the times of the answers, on both sides of the free time, up to the attempt timeout.
 var busyTimes = []time.Duration{
 	300 * time.Millisecond, 900 * time.Millisecond, 1500 * time.Millisecond, 2900 * time.Millisecond,
@@ -68,7 +59,7 @@ func (b busy) beside() []Scenario { return []Scenario{b.scenario(100), b.scenari
 func (b busy) scenario(rate float64) Scenario {
 	return Scenario{
 		Name: b.name(), Says: b.says(), Variant: b.String(), column: b.column(rate), Kind: Swept, Rate: rate,
-		Length: busyFrom + b.lasts() + busyAfter, attack: b.lasts(),
+		Length: busyFrom + b.lasts() + busyAfter, attacked: b.lasts(),
 		party: party{
 			tenants: b.tenants, hooks: busyHooks, perEvent: busyHooks,
 			answer: b.answer, act: b.act,
@@ -214,76 +205,5 @@ func (b busy) sleeps(w *world, hooks []*hook, until time.Duration) bool {
 			return slow
 		}
 		time.Sleep(min(look, rest))
-	}
-}
-
-// Busy are the figures of a swept attack.
-type Busy struct {
-	Seconds   float64       // of lateness: others' late first attempts by their rate
-	SlowAfter time.Duration // until all attackers were slow; 0: not all became
-	Fast      int           // attackers that did not
-	Going     float64       // share of others' first attempts of the last third of the attack that were late
-	Writes    float64       // charges a second, of the attack
-
-	seconds []bin // others' first attempts by the second of their creation
-}
-
-func (b *Busy) first(created, begun time.Duration) {
-	if len(b.seconds) > 0 {
-		b.seconds[min(int(created/time.Second), len(b.seconds)-1)].add(begun - created)
-	}
-}
-
-// begin prepares the figures, and notes the moment when all attackers are slow.
-func (b *Busy) begin(w *world) {
-	if w.scenario.Kind != Swept {
-		return
-	}
-	b.seconds = make([]bin, w.scenario.Length/time.Second+1)
-	go func() {
-		for w.now() < w.scenario.Length {
-			w.Mu.Lock()
-			fast := w.fast()
-			if fast == 0 && b.SlowAfter == 0 {
-				b.SlowAfter = w.now() - busyFrom
-			}
-			w.Mu.Unlock()
-			time.Sleep(time.Second / 10)
-		}
-	}()
-}
-
-// fast are the attackers that are not slow.
-func (w *world) fast() (n int) {
-	for _, m := range w.members {
-		if !w.slow(m.hooks[0].tenant) {
-			n++
-		}
-	}
-	return n
-}
-
-// end reckons the figures. A delivery without an attempt counts as late if it was created more than a second ago.
-func (b *Busy) end(w *world) {
-	if w.scenario.Kind != Swept {
-		return
-	}
-	for _, d := range w.stats.created {
-		if d.role == other && !d.attempted && w.now()-d.at() > late {
-			b.first(d.at(), w.now())
-		}
-	}
-	var all, last bin
-	for n, second := range b.seconds {
-		all.Late += second.Late
-		at := time.Duration(n)*time.Second - busyFrom
-		if at >= w.scenario.attack*2/3 && at < w.scenario.attack {
-			last.First, last.Late = last.First+second.First, last.Late+second.Late
-		}
-	}
-	b.Seconds, b.Fast = float64(all.Late)/w.scenario.Rate, w.fast()
-	b.Going = float64(last.Late) / float64(max(last.First, 1))
-	if charges := w.Used["Charge"]; charges != nil {
-		b.Writes = float64(charges.Requests) / w.scenario.attack.Seconds()
 	}
 }

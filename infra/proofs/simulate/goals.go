@@ -19,6 +19,9 @@ const (
 	ownLate        = time.Second
 )
 
+// mostOvertaken is by how much a delivery may be older than one before it: delays are in whole seconds.
+const mostOvertaken = 3 * time.Second
+
 // Title names a scenario and, of an attack, the rate of the others.
 func (s Scenario) Title() string {
 	title := s.Name
@@ -109,6 +112,27 @@ func (b Busy) problems(tenants int) (problems []string) {
 	if b.Fast > 0 && b.Going > share {
 		problems = append(problems, fmt.Sprintf(
 			"%d attackers are not slow, and %.2f %% are late then, wanted at most %.2f %%", b.Fast, 100*b.Going, 100*share))
+	}
+	return problems
+}
+
+// problems are the goals that the pace misses.
+func (p *Pace) problems(s Scenario) (problems []string) {
+	limit := float64(s.limit)
+	most := 2 * limit
+	if s.toggles {
+		most, limit = 2*300, 300
+	}
+	if float64(p.Seconds) > most {
+		problems = append(problems, fmt.Sprintf("%d POSTs in a second, wanted at most %g", p.Seconds, most))
+	}
+	stopped := s.dead.to > 0 || s.toggles
+	if p.Most > limit*1.05 || !stopped && p.Least < limit*0.95 {
+		problems = append(problems, fmt.Sprintf(
+			"%.2f to %.2f a second in the mean of a minute, wanted %g", p.Least, p.Most, limit))
+	}
+	if p.Overtaken > mostOvertaken && !stopped {
+		problems = append(problems, fmt.Sprintf("a delivery is sent %s behind a younger one", plot.Short(p.Overtaken)))
 	}
 	return problems
 }

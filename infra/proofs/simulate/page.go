@@ -139,8 +139,8 @@ func worstOf(families []table) string {
 	return everyRow(left)
 }
 
-// begin is the first cell of a row, and lateness its figures of the others.
-func begin(plain, fair Result) (first, late string) {
+// firstCell is the first cell of a row, and lateness its figures of the others.
+func firstCell(plain, fair Result) (first, late string) {
 	r := plain
 	if r.Name == "" {
 		r = fair
@@ -151,14 +151,14 @@ func begin(plain, fair Result) (first, late string) {
 
 func attackRow(runs []Result) row {
 	plain, fair := worst(runs)
-	first, late := begin(plain, fair)
+	first, late := firstCell(plain, fair)
 	text := fmt.Sprintf("%s%s | %s | %.2f |\n", first, spans(runs), late, max(plain.Dollars, fair.Dollars))
 	return row{runs[0].Kind, text, max(plain.WorstDay, fair.WorstDay)}
 }
 
 func sweptRow(runs []Result) row {
 	plain, fair := worst(runs)
-	first, _ := begin(plain, fair)
+	first, _ := firstCell(plain, fair)
 	text := fmt.Sprintf("%s%s |\n", first, strings.Join(sweep(runs), " | "))
 	return row{Swept, text, max(plain.Busy.Seconds, fair.Busy.Seconds)}
 }
@@ -173,7 +173,7 @@ func pacedRow(r Result) row {
 
 func honestRow(runs []Result) row {
 	plain, fair := worst(runs)
-	first, _ := begin(plain, fair)
+	first, _ := firstCell(plain, fair)
 	own := both(plain, fair, func(r Result) string { return plot.Short(r.OwnP99) })
 	slow := both(plain, fair, func(r Result) string { return map[bool]string{true: "yes", false: "no"}[r.Slow] })
 	text := fmt.Sprintf("%s%s | %s | %s |\n", first, spans(runs), own, slow)
@@ -187,7 +187,7 @@ func outageRow(runs []Result) row {
 	if r.Name == "" {
 		r = fair
 	}
-	first, late := begin(plain, fair)
+	first, late := firstCell(plain, fair)
 	text := fmt.Sprintf("%s%s | %s | %s | %s | %s |\n", first, spans(runs), late, plot.Thousands(r.Backlog),
 		plot.Short(r.FirstOK), plot.Short(r.CaughtUp))
 	return row{Outage, text, max(plain.WorstDay, fair.WorstDay) + r.CaughtUp.Hours()}

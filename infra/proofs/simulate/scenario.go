@@ -1,74 +1,6 @@
 package simulate
 
-import (
-	"fmt"
-	"slices"
-	"time"
-)
-
-// Scenario is a course of events in the world.
-type Scenario struct {
-	Name    string
-	Says    string
-	Variant string // of a scenario that is swept
-	column  string // of the sweep's table
-	Kind    Kind
-
-	Rate   float64       // deliveries a second of all others together
-	Length time.Duration // of publishing
-
-	party           // that the scenario is about
-	also    []party // likewise
-	against party   // attackers, where the scenario is about others
-	all     bool    // the others answer likewise
-	pulses  bool    // events come at times, not at a rate
-
-	Fair bool // queues are fair
-
-	up       time.Duration // end of the outage; 0: there is none to catch up with
-	patience time.Duration // beyond it
-	dead     window        // release does not run
-	attack   time.Duration // how long a swept attack lasts
-	refuses  window        // every table of the stack refuses
-	stopped  window        // DeliveryQueue's mapping receives nothing
-	limit    int           // of the subjects' endpoints, in deliveries a second
-	toggles  bool          // their owner sets another limit each second
-}
-
-// Kind determines the goals of a scenario.
-type Kind string
-
-// The kinds.
-const (
-	Attack Kind = "attack"
-	Honest Kind = "honest"
-	Outage Kind = "outage"
-	Calm   Kind = "calm"
-	Swept  Kind = "swept"
-	Paced  Kind = "paced"
-)
-
-// atRates are further rates of an attack's events, where it has one.
-func (s Scenario) atRates() (all []Scenario) {
-	if s.pulses {
-		return nil
-	}
-	for _, events := range []float64{1, 4, 16} {
-		s.Rate = 100
-		s.Length = 30 * time.Minute
-		s.events = events
-		s.Variant = fmt.Sprintf("%g events a second", events)
-		all = append(all, s)
-	}
-	return all
-}
-
-// whole reports whether a part of the scenario would show nothing.
-func (s Scenario) whole() bool { return s.Kind == Swept || s.Kind == Paced || s.stopped.to > 0 }
-
-type window struct{ from, to time.Duration }
-
-func (w window) holds(now time.Duration) bool { return now >= w.from && now < w.to }
+import "time"
 
 // attack is one tenant with 50 endpoints, one event a second to all of them.
 func attack(name, says string, answers receiver) Scenario {
@@ -86,10 +18,10 @@ func attacks() []Scenario {
 	}
 	adaptive := attack("adaptive", "likewise, again the moment it is no longer slow", always(ok(slowest)))
 	adaptive.pulses, adaptive.act = true, (*world).adapt
-	ten := adaptive
-	ten.Name = "ten-adaptive"
-	ten.Says = "ten such tenants"
-	ten.tenants = 10
+	tenAtOnce := adaptive
+	tenAtOnce.Name = "ten-adaptive"
+	tenAtOnce.Says = "ten such tenants"
+	tenAtOnce.tenants = 10
 	flap := attack("flap", "fails for 10 minutes of every 20", flaps)
 	toggle := func(name, says string, cycle time.Duration, off window) Scenario {
 		s := attack(name, says, always(hangs))
@@ -106,7 +38,7 @@ func attacks() []Scenario {
 		pulses("pulse-minute", "two events a minute, 2xx after 14.5 s", time.Minute),
 		pulses("pulse-hour", "likewise, an hour", time.Hour),
 		pulses("pulse-day", "likewise, a day", 24*time.Hour),
-		adaptive, ten, flap,
+		adaptive, tenAtOnce, flap,
 		toggle("toggle", "never answers, switched off and on every minute",
 			2*time.Minute, window{time.Minute, 2 * time.Minute}),
 		toggle("toggle-in-phase", "likewise, off 5 s after each run of `release` and on right before the next",
@@ -177,7 +109,7 @@ func outages() []Scenario {
 	stopped := flapping
 	stopped.Name, stopped.Says = "release-dead", "the same, without `release` for an hour"
 	stopped.dead = window{time.Hour, 2 * time.Hour}
-	tables := Scenario{
+	refusing := Scenario{
 		Name: "tables", Says: "all tables refuse for ten minutes", Kind: Outage, Rate: 20,
 		Length: 2 * time.Hour, refuses: window{time.Hour, 70 * time.Minute},
 		up: 2 * time.Hour, patience: 14 * time.Hour,
@@ -185,31 +117,6 @@ func outages() []Scenario {
 	return []Scenario{
 		outage("day", "1 delivery/s, down for a day", 1, day),
 		outage("six-days", "0.2 deliveries/s, down for six days", 0.2, 6*day),
-		flapping, stopped, tables,
+		flapping, stopped, refusing,
 	}
-}
-
-const day = 24 * time.Hour
-
-// Scenarios are all: attacks at three rates of the others' deliveries.
-func Scenarios() (all []Scenario) {
-	for _, s := range attacks() {
-		for _, rate := range []float64{1000, 100, 10} {
-			s.Rate, s.Length = rate, day
-			s.events = 0.1
-			if rate == 1000 {
-				s.Length, s.events = 2*time.Hour, 1
-			}
-			all = append(all, s)
-		}
-		all = append(all, s.atRates()...)
-	}
-	week := attack("down-week", "is down for a week", always(down))
-	week.Rate = 5
-	week.Length = 7 * day
-	week.events = 0.01
-	return slices.Concat(
-		all, []Scenario{week}, busyScenarios(), failingScenarios(), honestTenants(), neighbours(), outages(),
-		pacedScenarios(),
-	)
 }

@@ -9,59 +9,11 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
-// Figures are the results of a run. They are gathered under the model's lock.
-type Figures struct {
-	Created, Posts      int     // deliveries; POSTs to subjects
-	WorstDay            float64 // share of others' first attempts late by more than a second, of the worst 24 hours
-	OwnP99, RetriesP99  time.Duration
-	Slow                bool // a subject's tenant was slow at some time
-	Wrongly             int  // tenants of the others that are slow at the end
-	Busy                Busy
-	Pace                Pace
-	InFlight, Backlog   int           // peaks: RetryQueue and SlowQueue, Backlog
-	FirstOK, CaughtUp   time.Duration // since the end of the outage
-	Left                int           // deliveries of before the end of the outage that have not ended
-	Deaths, Lost, Twice int           // Twice: POSTs of deliveries that were answered 2xx before
-	Requests            float64       // to AWS, per 1,000 deliveries
-	Dollars             float64       // a million deliveries
-	Bins                []bin         // others' first attempts, by quarter of an hour
-	Samples             []Sample
-}
-
 // Result is a scenario that was played.
 type Result struct {
 	Scenario
 	Figures
 }
-
-// stats is gathered under the model's lock.
-type stats struct {
-	Figures
-
-	created []delivered           // by number
-	own     map[string]*histogram // lateness of first attempts of the subjects, by tenant
-	retries histogram             // lateness of the others'
-	runs    int                   // of release, or of the minutes in which it is dead
-	known   bool                  // FirstOK is set
-}
-
-// delivered is a delivery so far.
-type delivered struct {
-	millis                 uint32 // of its creation, since the beginning
-	role                   role
-	attempted, acked, dead bool
-}
-
-func (d *delivered) at() time.Duration { return time.Duration(d.millis) * time.Millisecond }
-
-type bin struct{ First, Late int }
-
-// Sample is the state at the beginning of a minute.
-type Sample struct {
-	Backlog, Posts, Left int
-}
-
-const binLength = 15 * time.Minute
 
 // published gives a delivery its number.
 func (s *stats) published(w *world, h *hook) int {
@@ -80,9 +32,6 @@ func (s *stats) published(w *world, h *hook) int {
 func (w *world) isOld(d *delivered) bool {
 	return w.scenario.up > 0 && d.at() < w.scenario.up && (w.scenario.tenants == 0 || d.role == subject)
 }
-
-// late is too late for others' first attempts.
-const late = time.Second
 
 func (s *stats) posted(w *world, h *hook, n int, a answer) {
 	now, d := w.now(), &s.created[n]
@@ -126,13 +75,6 @@ func (s *stats) first(w *world, h *hook, created, begun time.Duration) {
 	}
 }
 
-func (b *bin) add(waited time.Duration) {
-	b.First++
-	if waited > late {
-		b.Late++
-	}
-}
-
 func (s *stats) died(w *world, n int) {
 	d := &s.created[n]
 	if d.dead {
@@ -160,19 +102,6 @@ func (s *stats) sample(w *world) {
 	}
 }
 
-// slow reports whether a tenant is slow.
-func (w *world) slow(tenant string) bool { return w.rules.Allowance.Slow(w.Slow[tenant], time.Now()) }
-
-// wrongly are the tenants of the others that are slow.
-func (w *world) wrongly() (n int) {
-	for _, h := range w.others {
-		if h.role == other && w.slow(h.tenant) {
-			n++
-		}
-	}
-	return n / 2 // each has two endpoints
-}
-
 func (w *world) result() Result {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
@@ -195,7 +124,7 @@ func (w *world) result() Result {
 }
 
 // worstDay is the worst share of any 24 hours, or of the whole time if that is shorter.
-func worstDay(bins []bin) (worst float64) {
+func worstDay(bins []bin) (share float64) {
 	width := min(int(day/binLength), len(bins))
 	for from := 0; from+width <= len(bins); from++ {
 		var sum bin
@@ -203,10 +132,10 @@ func worstDay(bins []bin) (worst float64) {
 			sum.First, sum.Late = sum.First+b.First, sum.Late+b.Late
 		}
 		if sum.First > 0 {
-			worst = max(worst, float64(sum.Late)/float64(sum.First))
+			share = max(share, float64(sum.Late)/float64(sum.First))
 		}
 	}
-	return worst
+	return share
 }
 
 // lost is how many deliveries were neither delivered nor died, and wait nowhere.

@@ -9,21 +9,90 @@
 package simulate
 
 import (
-	"fmt"
 	"math/rand/v2"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
-
-	"github.com/herald-webhooks/herald/infra/kit/functions"
-	"github.com/herald-webhooks/herald/internal/edges/queue"
 	"github.com/herald-webhooks/herald/internal/pipeline/deliver"
-	"github.com/herald-webhooks/herald/internal/rules/delivery"
-	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
+
+// Scenario is a course of events in the world.
+type Scenario struct {
+	Name    string
+	Says    string
+	Variant string // of a scenario that is swept
+	column  string // of the sweep's table
+	Kind    Kind
+
+	Rate   float64       // deliveries a second of all others together
+	Length time.Duration // of publishing
+
+	party           // that the scenario is about
+	also    []party // likewise
+	against party   // attackers, where the scenario is about others
+	all     bool    // the others answer likewise
+	pulses  bool    // events come at times, not at a rate
+
+	Fair bool // queues are fair
+
+	up       time.Duration // end of the outage; 0: there is none to catch up with
+	patience time.Duration // beyond it
+	dead     window        // release does not run
+	attacked time.Duration // how long a swept attack lasts
+	refuses  window        // every table of the stack refuses
+	stopped  window        // DeliveryQueue's mapping receives nothing
+	limit    int           // of the subjects' endpoints, in deliveries a second
+	toggles  bool          // their owner sets another limit each second
+}
+
+// whole reports whether a part of the scenario would show nothing.
+func (s Scenario) whole() bool { return s.Kind == Swept || s.Kind == Paced || s.stopped.to > 0 }
+
+// Kind determines the goals of a scenario.
+type Kind string
+
+// The kinds.
+const (
+	Attack Kind = "attack"
+	Honest Kind = "honest"
+	Outage Kind = "outage"
+	Calm   Kind = "calm"
+	Swept  Kind = "swept"
+	Paced  Kind = "paced"
+)
+
+type window struct{ from, to time.Duration }
+
+func (w window) holds(now time.Duration) bool { return now >= w.from && now < w.to }
+
+// party are tenants that behave alike.
+type party struct {
+	tenants  int
+	hooks    int // endpoints of each
+	events   float64
+	perEvent int // endpoints that an event of such a tenant goes to
+	answer   receiver
+	act      func(w *world, tenant []*hook) // instead of publishing events evenly
+}
+
+// hook is a receiver.
+type hook struct {
+	id, tenant string
+	role       role
+	answer     receiver
+	shift      time.Duration
+}
+
+// member is one tenant of a party.
+type member struct {
+	party
+	hooks []*hook
+}
+
+type answer = model.Answer
+
+// receiver answers a POST to a hook.
+type receiver func(w *world, h *hook) answer
 
 // world is one run of a scenario.
 type world struct {
@@ -45,186 +114,32 @@ const (
 	seed        = 1
 )
 
-// Run plays a scenario. It must be called in a bubble of testing/synctest.
-func Run(s Scenario) Result {
-	w := newWorld(s)
-	w.populate()
-	w.start()
-	for w.now() < s.Length {
-		w.minute()
-	}
-	w.finish()
-	w.Stop()
-	r := w.result()
-	time.Sleep(model.ReleaseTimeout) // for all to end
-	return r
-}
+// calm is the time at the beginning in which everything goes well.
+const calm = time.Minute
 
-func newWorld(s Scenario) *world {
-	w := &world{
-		Model: model.New(), scenario: s, rules: functions.DefaultRules(processes),
-		random: rand.New(rand.NewPCG(seed, 1)), hooks: map[string]*hook{}, //nolint:gosec // figures that can be repeated
-	}
-	w.States = nil
-	if s.Fair {
-		w.FairQueues()
-	}
-	w.Post = w.receive
-	w.Sent, w.Received = w.sent, w.received
-	if s.refuses.to > 0 {
-		w.Judge = w.refuse
-	}
-	w.stats.own = map[string]*histogram{}
-	w.stats.Bins = make([]bin, (s.Length+s.patience)/binLength+1)
-	return w
-}
+const day = 24 * time.Hour
 
 func (w *world) now() time.Duration { return w.Elapsed() }
 
-func (w *world) own(tenant string, n int, as role, answers receiver) *hook {
-	h := &hook{
-		id: fmt.Sprint("webhook_", tenant, "_", n), tenant: tenant, role: as, answer: answers,
-		shift: time.Duration(w.random.Int64N(int64(20 * time.Minute))),
-	}
-	w.hooks[h.id] = h
-	w.Endpoints[h.id] = endpoint.Endpoint{
-		ID: h.id, TenantID: tenant, URL: "https://receiver.example/" + h.id, Status: endpoint.Active, SecretVersion: 1,
-		CreatedAt: time.Now().Add(-time.Hour), UpdatedAt: time.Now().Add(-time.Hour),
-	}
-	return h
-}
+// slow reports whether a tenant is slow.
+func (w *world) slow(tenant string) bool { return w.rules.Allowance.Slow(w.Slow[tenant], time.Now()) }
 
-// start begins mappings and publishers.
-func (w *world) start() {
-	w.stats.Busy.begin(w)
-	for n, q := range []*model.Queue{w.DeliveryQueue, w.RetryQueue, w.SlowQueue} {
-		w.maps = append(w.maps, functions.Map(w.Model, q, processes, w.rules, uint64(n)))
-	}
-	functions.Map(w.Model, w.DeadLetterQueue, deadLetters, w.rules, seed)
-	go w.publish(w.scenario.Rate, seed, func(random *rand.Rand) []*hook {
-		n := random.IntN(len(w.others))
-		return w.others[n : n+1]
-	})
+// fast are the attackers that are not slow.
+func (w *world) fast() (n int) {
 	for _, m := range w.members {
-		go m.start(w)
-	}
-	if w.scenario.stopped.to > 0 {
-		go w.stopMapping(w.scenario.stopped)
-	}
-}
-
-// publish publishes so many events a second until the end.
-func (w *world) publish(rate float64, of uint64, to func(*rand.Rand) []*hook) {
-	random := rand.New(rand.NewPCG(seed, of)) //nolint:gosec // as above
-	for next := w.now(); ; {
-		next += time.Duration(random.ExpFloat64() / rate * float64(time.Second))
-		if next >= w.scenario.Length {
-			return
+		if !w.slow(m.hooks[0].tenant) {
+			n++
 		}
-		time.Sleep(next - w.now())
-		w.fanOut(to(random))
-	}
-}
-
-// fanOut puts a delivery of an event to each endpoint on DeliveryQueue or, if its tenant is slow, on SlowQueue.
-func (w *world) fanOut(hooks []*hook) {
-	w.Mu.Lock()
-	defer w.Mu.Unlock()
-	for _, h := range hooks {
-		to := w.DeliveryQueue
-		if w.rules.Allowance.Slow(w.Slow[h.tenant], time.Now()) {
-			to = w.SlowQueue
-		}
-		to.Send(queue.Of(w.message(h), 0))
-	}
-}
-
-// message is a new delivery to an endpoint.
-func (w *world) message(h *hook) delivery.Message {
-	n := w.stats.published(w, h)
-	body := `{"type":"user.updated","data":` + strconv.Itoa(n) + `}`
-	event := "e" + strconv.Itoa(n)
-	return delivery.Message{Body: []byte(body), Ref: delivery.Ref{
-		DeliveryID: delivery.ID(h.tenant, event, h.id, delivery.ContentOf([]byte(body))),
-		TenantID:   h.tenant, EndpointID: h.id, EventID: event, CreatedAt: time.Now().UTC(),
-	}}
-}
-
-// numberOf is the number of the delivery with this body.
-func numberOf(body string) int {
-	digits := body[strings.LastIndexByte(body, ':')+1 : len(body)-1]
-	n, err := strconv.Atoi(digits)
-	if err != nil {
-		panic("not a body of this simulation: " + body)
 	}
 	return n
 }
 
-// receive answers a POST as its receiver would.
-func (w *world) receive(p model.Post) model.Answer {
-	h := w.hooks[p.EndpointID]
-	var a answer
-	if h.role != other && h.answer != nil {
-		a = h.answer(w, h)
-	} else {
-		a = w.healthy()
-	}
-	w.stats.posted(w, h, numberOf(string(p.Body)), a)
-	return a
-}
-
-func (w *world) sent(q *model.Queue, m events.SQSMessage) {
-	if q == w.DeadLetterQueue {
-		w.stats.died(w, numberOf(m.Body))
-	}
-}
-
-// received measures how late a retry is: by its schedule if it waited elsewhere, otherwise by its queue.
-func (w *world) received(q *model.Queue, m events.SQSMessage, since time.Duration) {
-	if q != w.RetryQueue || w.hooks[model.Attribute(m, "endpoint_id")].role != other {
-		return
-	}
-	due := model.ProgressOf(m).DueAt
-	if due.IsZero() {
-		return
-	}
-	if m.Attributes["ApproximateReceiveCount"] == "1" {
-		since = time.Since(due)
-	}
-	w.stats.retries.add(since)
-}
-
-func (w *world) refuse(c *model.Call) model.Verdict {
-	table := !strings.HasPrefix(c.Name, "Send") && !strings.HasPrefix(c.Name, "Change") && c.Name != "answer" &&
-		c.Name != "POST" && !strings.HasPrefix(c.Name, "KMS")
-	if table && w.scenario.refuses.holds(w.now()) {
-		return model.Refused
-	}
-	return model.Done
-}
-
-// minute passes a minute; release runs at its beginning.
-func (w *world) minute() {
-	if !w.scenario.dead.holds(w.now()) {
-		random := rand.New(rand.NewPCG(seed, uint64(w.stats.runs))) //nolint:gosec // as above
-		go functions.OnModel(w.Model, "release "+strconv.Itoa(w.stats.runs), w.rules, random).Release()
-	}
-	w.stats.runs++
-	w.Mu.Lock()
-	w.stats.sample(w)
-	w.Mu.Unlock()
-	time.Sleep(w.rules.Circuit.Run - w.now()%w.rules.Circuit.Run)
-}
-
-// finish goes on until all deliveries from before the end of the outage are made.
-func (w *world) finish() {
-	for s := w.scenario; s.up > 0 && w.now() < s.up+s.patience; {
-		w.Mu.Lock()
-		left := w.stats.Left
-		w.Mu.Unlock()
-		if left == 0 {
-			return
+// wrongly are the tenants of the others that are slow.
+func (w *world) wrongly() (n int) {
+	for _, h := range w.others {
+		if h.role == other && w.slow(h.tenant) {
+			n++
 		}
-		w.minute()
 	}
+	return n / 2 // each has two endpoints
 }

@@ -7,6 +7,9 @@
 // indexes, conditional writes, and the end of a process at its function's timeout. Every call can be refused, done in
 // part, lost, late, made twice, stalled or cut short by a crash. It leaves out details that would add nothing but
 // noise: receives from some of the servers only, and SQS's retention. It imports no handler.
+//
+// Its mappings invoke the functions in this process, in fake time: it is the judge of how long deliveries wait.
+// infra/local/internal/mapping invokes programs. It is the judge of what Lambda does with batches, windows and answers.
 package model
 
 import (

@@ -4,6 +4,10 @@
 // time, and the deletion of exactly the messages that AWS would delete. After a failed invocation it
 // leaves the messages alone: they come back when their visibility timeout ends. It never changes a
 // visibility and never retries an invocation.
+//
+// The tests on fake time have a second mapping, in internal/testkit/model. This package is the judge of what Lambda
+// does with batches, windows and answers; the model is the judge of how long deliveries wait. Where the model's mapping
+// does something else with a batch or an answer, the model is wrong.
 package mapping
 
 import (

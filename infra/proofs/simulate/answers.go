@@ -4,14 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
-
-	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
-
-type answer = model.Answer
-
-// receiver answers a POST to a hook.
-type receiver func(w *world, h *hook) answer
 
 // ok is a 2xx after so long.
 func ok(took time.Duration) answer { return answer{Status: 200, Took: took} }
@@ -34,8 +27,8 @@ var (
 	hangs  = answer{}
 )
 
-// calm is the time at the beginning in which everything goes well.
-const calm = time.Minute
+// the slowest 2xx that an attempt waits for.
+const slowest = 14500 * time.Millisecond
 
 // failing is the share of others' answers that are 503.
 const failing = 0.001
@@ -88,6 +81,3 @@ func flaps(w *world, h *hook) answer {
 	}
 	return w.healthy()
 }
-
-// the slowest 2xx that an attempt waits for.
-const slowest = 14500 * time.Millisecond
