@@ -81,15 +81,12 @@ func rehearse(ctx context.Context, source, functions string, log io.Writer) (err
 	if err != nil {
 		return err
 	}
-	commands, differences, err := script(string(document))
+	commands, err := script(string(document))
 	if err != nil {
 		return err
 	}
-	differences = append(differences, "run before: "+prepared)
 	tell(log, "what was reduced in the template:\n%s", reduced)
-	for _, difference := range differences {
-		tell(log, "%s", difference)
-	}
+	tell(log, "run before deploy.md's commands:\n%s", prepared)
 	return play(ctx, root, work, template, commands, log)
 }
 

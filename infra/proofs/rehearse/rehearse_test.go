@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -76,28 +77,42 @@ func TestScript_isDeploysOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commands, differences, err := script(string(document))
+	commands, err := script(string(document))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"aws sns create-topic", "aws s3 cp", "aws cloudformation deploy", "aws iam attach-role-policy", "sam remote invoke",
+		"aws sns create-topic", "gh release download", "sha256sum --check", "aws s3 cp", "aws cloudformation deploy",
+		"/parameters-prod.txt)", "aws iam attach-role-policy", "sam remote invoke",
 	} {
 		if !strings.Contains(commands, want) {
 			t.Errorf("the rehearsal does not run %s", want)
 		}
 	}
-	if strings.Contains(commands, "gh release") || !strings.Contains(commands, "Stage=local") {
-		t.Errorf("the rehearsal runs\n%s", commands)
+	without := strings.ReplaceAll(string(document), "## Install a version", "something else")
+	if got, err := script(without); err == nil {
+		t.Errorf("without a heading it runs\n%s", got)
 	}
-	if len(differences) != len(leftOut)+len(replaced) {
-		t.Errorf("it says of %d differences %q", len(leftOut)+len(replaced), differences)
+}
+
+// The release is neither downloaded nor checked, and its parameters are those of this machine.
+func TestPrepared_putsTheRehearsalInThePlaceOfARelease(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "herald-1.0.0", "parameters-prod.txt")
+	err := errors.Join(os.Mkdir(filepath.Dir(file), 0o750), os.WriteFile(file, []byte("Stage=prod\n"), 0o600))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, changed := range []string{"gh release download", "/parameters-prod.txt)", "## Install a version"} {
-		without := strings.ReplaceAll(string(document), changed, "something else")
-		if got, _, err := script(without); err == nil {
-			t.Errorf("without %q it runs\n%s", changed, got)
-		}
+	cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "aws() { :; }\n"+prepared+`
+gh release download v1.0.0
+(cd herald-1.0.0 && sha256sum --check SHA256SUMS)
+echo $(cat herald-1.0.0/parameters-prod.txt)`)
+	cmd.Dir = folder
+	got, err := cmd.CombinedOutput()
+	want := "not run: gh release download v1.0.0\nnot run: sha256sum --check SHA256SUMS\n" +
+		"Stage=prod Stage=local EgressAllowCidrs=127.0.0.1/32 EgressAllowPorts=1024-65535\n"
+	if diff := cmp.Diff(want, string(got)); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 
