@@ -194,22 +194,3 @@ func (c *Client) SendEvents(ctx context.Context, url string, events []examples.M
 	}
 	return c.Send(ctx, url, messages)
 }
-
-// Invoke calls an operator function (its folder name) and decodes its answer into out. A
-// refusal, {"error":…}, is an error here.
-func (c *Client) Invoke(ctx context.Context, function string, in, out any) error {
-	payload, err := json.Marshal(in)
-	if err != nil {
-		return fmt.Errorf("encoding invocation: %w", err)
-	}
-	answer, err := InvokeFunction(ctx, c.Lambda, c.Functions[function], payload)
-	if err != nil {
-		return fmt.Errorf("invoking %s: %w", function, err)
-	}
-	err = Decode(function, answer, out)
-	var refused *Refusal
-	if errors.As(err, &refused) {
-		return fmt.Errorf("%s refused: %s: %w", function, refused.Code, err)
-	}
-	return err
-}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 )
 
@@ -30,8 +31,8 @@ func (d *demo) owner(ctx context.Context) error {
 	if err := s.tenant.Call(ctx, http.MethodPatch, "/v1/webhooks/"+s.endpoint.ID, header, nil); err != nil {
 		return err
 	}
-	whom := map[string]any{"tenant_id": s.tenant.TenantID, "endpoint_id": s.endpoint.ID}
-	if err := d.client.Operate(ctx, "control", "test", whom, nil); err != nil {
+	whom := api.TestRequest{TenantID: s.tenant.TenantID, EndpointID: s.endpoint.ID}
+	if _, err := client.Ask(ctx, d.client, api.SendTest, whom); err != nil {
 		return err
 	}
 	var got []receiver.Request

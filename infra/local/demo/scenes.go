@@ -11,6 +11,7 @@ import (
 	verifier "github.com/herald-webhooks/herald/infra/examples/receiver/go"
 	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
@@ -98,8 +99,8 @@ func (s scene) await(ctx context.Context, n int) ([]receiver.Request, error) {
 }
 
 // acknowledged waits until the operator sees the delivery acknowledged.
-func (d *demo) acknowledged(ctx context.Context, id string) (client.Delivery, error) {
-	var state client.Delivery
+func (d *demo) acknowledged(ctx context.Context, id string) (api.Delivery, error) {
+	var state api.Delivery
 	err := client.Eventually(ctx, patience, "state acknowledged", func(ctx context.Context) (bool, error) {
 		var err error
 		state, err = d.client.Delivery(ctx, id)

@@ -14,6 +14,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/queue"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 // incident is a plan on a stack.
@@ -144,9 +145,8 @@ func progress(dead, want, closed int) string {
 // dead counts the tenants' dead letters.
 func (i *incident) dead(ctx context.Context) (n int, err error) {
 	for _, id := range i.tenants {
-		var answer api.Survey
-		every := map[string]any{"act": "replay", "tenant_id": id, "dry_run": true}
-		err := i.client.Operate(ctx, "replay", "start_job", every, &answer)
+		every := api.StartJobRequest{Act: job.Replay, Selector: api.Selector{TenantID: id}, DryRun: true}
+		answer, err := client.Ask(ctx, i.client, api.StartJob, every)
 		if err != nil {
 			return n, err
 		}

@@ -55,7 +55,7 @@ func TestASlowTenantDelaysNobodyElse(t *testing.T) {
 	}
 	eventually(t, "a slow tenant", func(ctx context.Context) (bool, error) {
 		publish(t, slow, "user.created")
-		summary, err := ask[api.Summary](ctx, "inspect", "summary", nil)
+		summary, err := ask(ctx, api.GetSummary, api.SummaryRequest{})
 		is := func(s api.SlowTenant) bool { return s.TenantID == slow.TenantID }
 		return slices.ContainsFunc(summary.Endpoints.Slow, is), err
 	})
@@ -65,7 +65,7 @@ func TestASlowTenantDelaysNobodyElse(t *testing.T) {
 		for range n { // more with each look: on a busy machine the first may have left the queue before it is looked at
 			publish(t, slow, "user.created")
 		}
-		summary, err := ask[api.Summary](ctx, "inspect", "summary", nil)
+		summary, err := ask(ctx, api.GetSummary, api.SummaryRequest{})
 		waiting := summary.Queues["SlowQueue"]
 		return waiting.Visible+waiting.InFlight >= n, err
 	})

@@ -22,6 +22,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/apikey"
 )
 
 // said is the output of each generated client about the life of an endpoint, its faults included, and about an answer
@@ -58,8 +59,9 @@ func TestAClientOfEachGeneratorTakesAnEndpointThroughItsLife(t *testing.T) {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
 			c := tenant(t)
-			reader := get[api.IssuedKey](t, "apikeys", "issue",
-				about{"tenant_id": c.TenantID, "scopes": []string{"webhooks:read"}}).APIKey
+			reader := get(t, api.IssueKey, api.IssueKeyRequest{
+				TenantID: c.TenantID, Scopes: &[]apikey.Scope{apikey.Read},
+			}).APIKey
 			folder := t.TempDir()
 			if err := os.CopyFS(folder, os.DirFS(filepath.Join(root, "infra", "clients", language))); err != nil {
 				t.Fatal(err)

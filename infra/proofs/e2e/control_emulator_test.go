@@ -16,22 +16,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
-// controlled is an answer of control.
-type controlled struct {
-	Result string `json:"result"`
-	State  string `json:"state"`
-}
-
-// control asks the function control for an action on the target that fields name.
-func control(t *testing.T, action string, fields about) controlled {
-	t.Helper()
-	return get[controlled](t, "control", action, fields)
-}
-
 // waiting reports whether inspect shows so many deliveries of an event as waiting. The error shows others.
 func waiting(ctx context.Context, tenantID, eventID string, want int) (bool, error) {
-	list, err := ask[api.DeliveryList](ctx, "inspect", "deliveries",
-		about{"tenant_id": tenantID, "event_id": eventID})
+	list, err := ask(ctx, api.ListDeliveries, api.DeliveriesRequest{TenantID: tenantID, EventID: eventID})
 	n := 0
 	for _, d := range list.Data {
 		if d.State == "waiting" && d.Reason == "endpoint_paused" {
@@ -50,14 +37,14 @@ func TestNothingThatAnOwnerDoesLiftsAPause(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
 	paused, other := subscribe(t, c, "*"), subscribe(t, c, "*")
-	endpoint := about{"tenant_id": c.TenantID, "endpoint_id": paused.ID}
-	all := about{"tenant_id": c.TenantID}
+	endpoint := api.Target{TenantID: c.TenantID, EndpointID: paused.ID}
+	all := api.Target{TenantID: c.TenantID}
 	occurredAt := map[string]time.Time{} // by delivery
 	for _, step := range []struct {
-		fields  about
+		target  api.Target
 		waiting int
 	}{{endpoint, 1}, {all, 2}} {
-		if got := control(t, "pause", step.fields); got.State != "paused" {
+		if got := get(t, api.Pause, step.target); got.State != "paused" {
 			t.Fatalf("paused: %+v", got)
 		}
 		change(t, c, http.MethodPatch, paused.ID, about{"description": "mine"})
@@ -77,15 +64,15 @@ func TestNothingThatAnOwnerDoesLiftsAPause(t *testing.T) {
 			t.Errorf("%+v, %v", h, err)
 		}
 	}
-	_, err := ask[controlled](t.Context(), "control", "release", endpoint)
+	_, err := ask(t.Context(), api.Release, endpoint)
 	if err == nil || !strings.Contains(err.Error(), "tenant_paused") {
 		t.Errorf("released under the pause: %v", err)
 	}
 	if n := len(paused.Requests()); n != 0 {
 		t.Errorf("%d requests under the pause", n)
 	}
-	for _, fields := range []about{all, endpoint} {
-		if got := control(t, "resume", fields); got.Result != "resumed" {
+	for _, target := range []api.Target{all, endpoint} {
+		if got := get(t, api.Resume, target); got.Result != "resumed" {
 			t.Fatalf("resumed: %+v", got)
 		}
 	}
@@ -101,14 +88,14 @@ func TestNothingThatAnOwnerDoesLiftsAPause(t *testing.T) {
 func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
-	keys := get[list[api.IssuedKey]](t, "apikeys", "list", about{"tenant_id": c.TenantID}).Data
-	if len(keys) != 1 || keys[0].APIKey != "" {
+	keys := get(t, api.ListKeys, api.KeysRequest{TenantID: c.TenantID}).Data
+	if len(keys) != 1 {
 		t.Fatalf("keys %+v", keys)
 	}
 	if err := c.Call(t.Context(), http.MethodGet, "/v1/webhooks", nil, nil); err != nil {
 		t.Fatalf("before: %v", err)
 	}
-	revoked := get[api.Key](t, "apikeys", "revoke", about{"key_id": keys[0].KeyID})
+	revoked := get(t, api.RevokeKey, api.RevokeKeyRequest{KeyID: keys[0].KeyID})
 	if revoked.RevokedAt.IsZero() {
 		t.Errorf("revoke answered %+v", revoked)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
@@ -74,8 +75,8 @@ func TestEventsThatShareAnIdHideNothing(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
 	s := subscribe(t, c, "*")
-	endpoint := about{"tenant_id": c.TenantID, "endpoint_id": s.ID}
-	if got := control(t, "pause", endpoint); got.State != "paused" {
+	endpoint := api.Target{TenantID: c.TenantID, EndpointID: s.ID}
+	if got := get(t, api.Pause, endpoint); got.State != "paused" {
 		t.Fatalf("paused: %+v", got)
 	}
 	id := unique("evt")
@@ -88,7 +89,7 @@ func TestEventsThatShareAnIdHideNothing(t *testing.T) {
 	eventually(t, "two waiting", func(ctx context.Context) (bool, error) {
 		return waiting(ctx, c.TenantID, id, 2)
 	})
-	if got := control(t, "resume", endpoint); got.Result != "resumed" {
+	if got := get(t, api.Resume, endpoint); got.Result != "resumed" {
 		t.Fatalf("resumed: %+v", got)
 	}
 	eventually(t, "both contents", func(context.Context) (bool, error) {

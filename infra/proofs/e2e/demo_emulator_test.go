@@ -28,7 +28,9 @@ func TestAnIncidentIsTheSameForItsSeed(t *testing.T) {
 	t.Parallel()
 	execute(t, exec.Command(filepath.Join(root, ".local", "bin", "incident"),
 		"-state", stateFile, "-seed", "17", "-letters", "20", "-once"))
-	letters := get[list[api.DeadLetter]](t, "inspect", "dead_letters", about{"status": "dead", "limit": 100})
+	letters := get(t, api.ListDeadLetters, api.DeadLettersRequest{
+		Selector: api.Selector{Status: "dead"}, Page: api.Page{Limit: new(100)},
+	})
 	got := map[delivery.Reason]int{}
 	for _, d := range letters.Data {
 		if strings.HasSuffix(d.TenantID, "_17") && strings.Contains(d.EventID, "_dead_") { // others died of themselves

@@ -16,6 +16,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/kit/published"
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/testkit/patience"
 )
 
@@ -94,24 +95,20 @@ func subscribePublished(
 	return s, running
 }
 
-// about are the fields of an operator's request.
+// about is the body of a request to the management API.
 type about = map[string]any
 
-// list is the answer of an action that lists.
-type list[T any] struct {
-	Data []T `json:"data"`
-}
-
 // ask makes an operator's request.
-func ask[T any](ctx context.Context, function, action string, fields about) (answer T, err error) {
-	err = operator.Operate(ctx, function, action, fields, &answer)
-	return answer, err
+func ask[Request, Answer any](
+	ctx context.Context, action api.Action[Request, Answer], request Request,
+) (Answer, error) {
+	return client.Ask(ctx, operator, action, request)
 }
 
 // get is ask, and fails the test for an error.
-func get[T any](t *testing.T, function, action string, fields about) T {
+func get[Request, Answer any](t *testing.T, action api.Action[Request, Answer], request Request) Answer {
 	t.Helper()
-	answer, err := ask[T](t.Context(), function, action, fields)
+	answer, err := ask(t.Context(), action, request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,9 +167,9 @@ func eventually(t *testing.T, what string, check func(context.Context) (bool, er
 }
 
 // state waits until the operator sees the delivery in the state.
-func state(t *testing.T, deliveryID, want string) client.Delivery {
+func state(t *testing.T, deliveryID, want string) api.Delivery {
 	t.Helper()
-	var d client.Delivery
+	var d api.Delivery
 	eventually(t, "state "+want+" of "+deliveryID, func(ctx context.Context) (bool, error) {
 		var err error
 		d, err = operator.Delivery(ctx, deliveryID)

@@ -81,7 +81,7 @@ func TestBatchesOfKilledFanoutAndDeadletterComeBack(t *testing.T) {
 	publish(t, c, "user.updated")
 	id := bury(t, c, dying)
 	eventually(t, "batches of the stopped processes", func(ctx context.Context) (bool, error) {
-		summary, err := ask[api.Summary](ctx, "inspect", "summary", nil)
+		summary, err := ask(ctx, api.GetSummary, api.SummaryRequest{})
 		return summary.Queues["EventsQueue"].InFlight > 0 && summary.Queues["DeadLetterQueue"].InFlight > 0, err
 	})
 	if got := s.Requests(); len(got) != 0 {
@@ -97,7 +97,7 @@ func TestBatchesOfKilledFanoutAndDeadletterComeBack(t *testing.T) {
 		t.Errorf("one event came under several ids: %+v", got)
 	}
 	genuine(t, s.Requests())
-	var letters []client.DeadLetter
+	var letters []api.DeadLetter
 	eventually(t, "the dead letter", func(ctx context.Context) (bool, error) {
 		var err error
 		letters, err = operator.DeadLetters(ctx, dying.ID)
@@ -126,7 +126,7 @@ func bury(t *testing.T, c *client.Client, s subscription) (deliveryID string) {
 // stopped starts a function with an empty batch and stops its processes.
 func stopped(t *testing.T, function string) []int {
 	t.Helper()
-	if err := operator.Invoke(t.Context(), function, map[string]any{"Records": []any{}}, &struct{}{}); err != nil {
+	if _, err := operator.Invoke(t.Context(), api.Function(function), []byte(`{"Records":[]}`)); err != nil {
 		t.Fatal(err)
 	}
 	pids, err := functionProcesses(function)

@@ -18,10 +18,12 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/signature"
 )
 
@@ -115,7 +117,7 @@ func (s subscription) replayed(t *testing.T, c *client.Client) (last, replayed r
 	t.Helper()
 	s.Fail(failing...)
 	publish(t, c, "user.updated")
-	var letters []client.DeadLetter
+	var letters []api.DeadLetter
 	eventually(t, "a dead letter", func(ctx context.Context) (bool, error) {
 		var err error
 		letters, err = operator.DeadLetters(ctx, s.ID)
@@ -133,13 +135,14 @@ func (s subscription) replayed(t *testing.T, c *client.Client) (last, replayed r
 func importEndpoint(t *testing.T, c *client.Client, secret string) subscription {
 	t.Helper()
 	inbox := server.Inbox("/" + unique("inbox"))
-	answer := get[list[struct {
-		EndpointID string `json:"endpoint_id"`
-		Result     string `json:"result"`
-	}]](t, "webhooks", "import", about{"endpoints": []about{
-		{"tenant_id": c.TenantID, "url": inbox.URL, "events": []string{"user.created"}, "secret": secret},
-	}})
-	if len(answer.Data) != 1 || answer.Data[0].Result != "created" {
+	moved, err := json.Marshal(about{
+		"tenant_id": c.TenantID, "url": inbox.URL, "events": []string{"user.created"}, "secret": secret,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := get(t, api.ImportEndpoints, api.ImportRequest{Endpoints: []jsontext.Value{moved}})
+	if len(answer.Data) != 1 || answer.Data[0].Result != api.ResultCreated {
 		t.Fatalf("imported: %+v", answer)
 	}
 	s := subscription{client.Endpoint{ID: answer.Data[0].EndpointID, SigningSecret: secret}, inbox}

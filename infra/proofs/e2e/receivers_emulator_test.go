@@ -152,8 +152,8 @@ func golang(t *testing.T, args ...string) {
 func (o ownTypes) rejects(t *testing.T, eventID string) {
 	t.Helper()
 	var got api.RejectedList
-	eventually(t, "the rejected event", func(ctx context.Context) (bool, error) {
-		err := o.client.Operate(ctx, "inspect", "rejected_events", about{"limit": 10}, &got)
+	eventually(t, "the rejected event", func(ctx context.Context) (_ bool, err error) {
+		got, err = client.Ask(ctx, o.client, api.ListRejected, api.RejectedRequest{Limit: new(10)})
 		return len(got.Data) > 0, err
 	})
 	const want = "invalid event: data: /items/0/quantity: does not fulfil its schema " +

@@ -16,6 +16,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // taken are the tables that are taken back, in the order of infra/docs/recovery.md.
@@ -29,7 +30,7 @@ func TestWhatIsLostIsTakenBack(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
 	held, dead := subscribe(t, c, "user.*"), subscribe(t, c, "organization.*")
-	control(t, "pause", about{"tenant_id": c.TenantID, "endpoint_id": held.ID})
+	get(t, api.Pause, api.Target{TenantID: c.TenantID, EndpointID: held.ID})
 	const waiting = 3
 	for range waiting {
 		publish(t, c, "user.created")
@@ -37,7 +38,7 @@ func TestWhatIsLostIsTakenBack(t *testing.T) {
 	waits(t, c, held, waiting)
 	dead.Fail(slices.Repeat([]int{500}, 100)...)
 	publish(t, c, "organization.created")
-	var letter client.DeadLetter
+	var letter api.DeadLetter
 	eventually(t, "a dead letter", func(ctx context.Context) (bool, error) {
 		letters, err := operator.DeadLetters(ctx, dead.ID)
 		if len(letters) == 1 {
@@ -76,7 +77,7 @@ func TestWhatIsLostIsTakenBack(t *testing.T) {
 		t.Errorf("%s was not replayed", letter.DeliveryID)
 	}
 	waits(t, c, held, waiting) // the pause came back, too
-	control(t, "resume", about{"tenant_id": c.TenantID, "endpoint_id": held.ID})
+	get(t, api.Resume, api.Target{TenantID: c.TenantID, EndpointID: held.ID})
 	arrived := held.await(t, waiting)
 	genuine(t, arrived)
 	ids := map[string]bool{}

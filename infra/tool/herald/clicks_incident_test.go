@@ -16,6 +16,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/internal/operators/api"
@@ -136,8 +137,8 @@ func (o clicker) until(what string, holds func() bool) {
 func (i incident) isHandled(t *testing.T) {
 	t.Helper()
 	eventually(t, "the end of the incident", func(ctx context.Context) (bool, error) {
-		var causes api.Causes
-		if err := i.tenant.Operate(ctx, "inspect", "causes", nil, &causes); err != nil {
+		causes, err := client.Ask(ctx, i.tenant, api.ListCauses, api.Selector{})
+		if err != nil {
 			return false, err
 		}
 		for _, c := range causes.Data {
@@ -145,8 +146,7 @@ func (i incident) isHandled(t *testing.T) {
 				return false, nil
 			}
 		}
-		var rejected api.RejectedList
-		err := i.tenant.Operate(ctx, "inspect", "rejected_events", nil, &rejected)
+		rejected, err := client.Ask(ctx, i.tenant, api.ListRejected, api.RejectedRequest{})
 		return len(rejected.Data) == 0, err
 	})
 }

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -19,9 +20,9 @@ const (
 func (r *run) own(ctx context.Context) error {
 	for _, id := range []string{Tenant, Noisy} {
 		tenant := &run{Config: r.Config, id: id}
-		var endpoints api.List[api.ListedEndpoint] // all: a tenant has 50 at most
-		request := map[string]any{"tenant_id": id, "limit": 100}
-		if err := r.Client.Operate(ctx, "inspect", "endpoints", request, &endpoints); err != nil {
+		all := api.EndpointsRequest{TenantID: id, Page: api.Page{Limit: new(100)}} // a tenant has 50 at most
+		endpoints, err := client.Ask(ctx, r.Client, api.ListEndpoints, all)
+		if err != nil {
 			return err
 		}
 		for _, e := range endpoints.Data {
@@ -60,12 +61,12 @@ func clearAway(ctx context.Context, r *run) (string, error) {
 			return "", err
 		}
 		endpoints += n
-		n, err = tenant.removeListed(ctx, "dead_letters", "delivery_id", "purge")
+		n, err = tenant.removeListed(ctx, tenant.letters, tenant.purge)
 		if err != nil {
 			return "", err
 		}
 		letters += n
-		n, err = tenant.removeListed(ctx, "rejected_events", "message_id", "discard_rejected_events")
+		n, err = tenant.removeListed(ctx, tenant.rejected, tenant.discard)
 		if err != nil {
 			return "", err
 		}
@@ -93,43 +94,86 @@ func (r *run) removeEndpoints(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// removeListed has an action of replay's alias remove the items that a list of inspect shows of the tenant, until it
-// shows nothing new: an index may show for a moment items that are gone.
-func (r *run) removeListed(ctx context.Context, list, id, action string) (int, error) {
+// removeListed removes the items with the ids that a list shows of the tenant, until it shows nothing new: an index may
+// show for a moment items that are gone.
+func (r *run) removeListed(
+	ctx context.Context, list func(context.Context) (ids []string, err error),
+	remove func(ctx context.Context, ids []string) error,
+) (int, error) {
 	removed := map[string]bool{}
 	for {
-		var found api.List[map[string]any]
-		request := map[string]any{"tenant_id": r.id, "limit": 100}
-		if err := r.Client.Operate(ctx, "inspect", list, request, &found); err != nil {
+		listed, err := list(ctx)
+		if err != nil {
 			return len(removed), err
 		}
-		var ids []string
-		for _, item := range found.Data {
-			if id := fmt.Sprint(item[id]); !removed[id] {
-				ids = append(ids, id)
-				removed[id] = true
-			}
-		}
+		ids := slices.DeleteFunc(listed, func(id string) bool { return removed[id] })
 		if len(ids) == 0 {
 			return len(removed), nil
 		}
-		var answer api.DeliveryResults // those of discarding have another id
-		request = map[string]any{id + "s": ids, "confirm": true}
-		if err := r.Client.Operate(ctx, "replaydelete", action, request, &answer); err != nil {
+		if err := remove(ctx, ids); err != nil {
 			return len(removed), err
 		}
-		for _, result := range answer.Data {
-			if result.Result == api.ResultRefused || result.Result == api.ResultFailed {
-				return len(removed), fmt.Errorf("%s: %s (%s)", action, result.Result, result.Reason)
-			}
+		for _, id := range ids {
+			removed[id] = true
 		}
 	}
+}
+
+// letters are the ids of the tenant's dead letters, of a page of them.
+func (r *run) letters(ctx context.Context) (ids []string, err error) {
+	found, err := client.Ask(ctx, r.Client, api.ListDeadLetters, api.DeadLettersRequest{
+		Selector: api.Selector{TenantID: r.id}, Page: api.Page{Limit: new(100)},
+	})
+	for _, l := range found.Data {
+		ids = append(ids, l.DeliveryID)
+	}
+	return ids, err
+}
+
+// purge deletes dead letters.
+func (r *run) purge(ctx context.Context, ids []string) error {
+	answer, err := client.Ask(ctx, r.Client, api.PurgeDeliveries, api.PurgeRequest{
+		ReplayRequest: api.ReplayRequest{DeliveryIDs: ids}, Confirm: true,
+	})
+	for _, d := range answer.Data {
+		err = errors.Join(err, done("purge", d.Result, d.Reason))
+	}
+	return err
+}
+
+// rejected are the ids of the tenant's rejected events, of some of them.
+func (r *run) rejected(ctx context.Context) (ids []string, err error) {
+	found, err := client.Ask(ctx, r.Client, api.ListRejected, api.RejectedRequest{TenantID: r.id, Limit: new(100)})
+	for _, e := range found.Data {
+		ids = append(ids, e.MessageID)
+	}
+	return ids, err
+}
+
+// discard deletes rejected events.
+func (r *run) discard(ctx context.Context, ids []string) error {
+	answer, err := client.Ask(ctx, r.Client, api.DiscardRejected, api.DiscardRejectedRequest{
+		PublishRequest: api.PublishRequest{MessageIDs: ids}, Confirm: true,
+	})
+	for _, e := range answer.Data {
+		err = errors.Join(err, done("discard", e.Result, e.Reason))
+	}
+	return err
+}
+
+// done is nil unless an act on one id was refused, or has failed.
+func done(act string, result api.Result, reason string) error {
+	if result == api.ResultRefused || result == api.ResultFailed {
+		return fmt.Errorf("%s: %s (%s)", act, result, reason)
+	}
+	return nil
 }
 
 // revokeKeys ends every key, first those that the list may not show yet.
 func (r *run) revokeKeys(ctx context.Context) error {
 	revoke := func(id string) error {
-		return r.Client.Operate(ctx, "apikeys", "revoke", map[string]any{"key_id": id}, nil)
+		_, err := client.Ask(ctx, r.Client, api.RevokeKey, api.RevokeKeyRequest{KeyID: id})
+		return err
 	}
 	for _, id := range r.issued {
 		if err := revoke(id); err != nil {
@@ -150,16 +194,16 @@ func (r *run) revokeKeys(ctx context.Context) error {
 
 // keys are the tenant's that work.
 func (r *run) keys(ctx context.Context) (working []api.Key, err error) {
-	request := map[string]any{"tenant_id": r.id, "limit": 100}
+	request := api.KeysRequest{TenantID: r.id, Page: api.Page{Limit: new(100)}}
 	for {
-		var found api.List[api.Key]
-		if err := r.Client.Operate(ctx, "apikeys", "list", request, &found); err != nil {
+		found, err := client.Ask(ctx, r.Client, api.ListKeys, request)
+		if err != nil {
 			return nil, err
 		}
 		working = append(working, slices.DeleteFunc(found.Data, func(k api.Key) bool { return !k.RevokedAt.IsZero() })...)
 		if found.NextCursor == nil {
 			return working, nil
 		}
-		request["cursor"] = *found.NextCursor
+		request.Cursor = *found.NextCursor
 	}
 }

@@ -170,8 +170,7 @@ func badAmongGood(ctx context.Context, r *run) (string, error) {
 		return "", err
 	}
 	err = r.eventually(ctx, "the rejected event", func(ctx context.Context) (bool, error) {
-		var found api.List[api.RejectedEvent]
-		err := r.Client.Operate(ctx, "inspect", "rejected_events", map[string]any{"tenant_id": r.id, "limit": 100}, &found)
+		found, err := client.Ask(ctx, r.Client, api.ListRejected, api.RejectedRequest{TenantID: r.id, Limit: new(100)})
 		return slices.ContainsFunc(found.Data, func(e api.RejectedEvent) bool {
 			return e.MessageID == id && e.Reason != ""
 		}), err

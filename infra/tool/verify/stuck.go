@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
 func (r *run) queues(ctx context.Context) (map[string]api.Depth, error) {
-	var summary api.Summary
-	err := r.Client.Operate(ctx, "inspect", "summary", nil, &summary)
+	summary, err := client.Ask(ctx, r.Client, api.GetSummary, api.SummaryRequest{})
 	return summary.Queues, err
 }
 
@@ -24,9 +25,9 @@ func (r *run) stuck(ctx context.Context, m examples.Message) string {
 		return "fanout does not get its events off EventsQueue: is its mapping enabled, may it start, may it read its " +
 			"tables? Its log says more"
 	}
-	var found api.List[api.Delivery]
-	where := map[string]any{"tenant_id": Tenant, "event_id": m.ID}
-	if err := r.Client.Operate(ctx, "inspect", "deliveries", where, &found); err != nil {
+	where := api.DeliveriesRequest{TenantID: Tenant, EventID: m.ID}
+	found, err := client.Ask(ctx, r.Client, api.ListDeliveries, where)
+	if err != nil {
 		return fmt.Sprintf("inspect does not find deliveries: %v", err)
 	}
 	if d := queues["DeliveryQueue"]; len(found.Data) == 0 && d.Visible+d.InFlight > 0 {
@@ -35,12 +36,12 @@ func (r *run) stuck(ctx context.Context, m examples.Message) string {
 	}
 	for _, d := range found.Data {
 		switch d.State {
-		case "waiting":
+		case delivery.Waiting:
 			return fmt.Sprintf("it waits in Backlog (%s): does release run every minute?", d.Reason)
-		case "retrying", "queued":
+		case delivery.Retrying, delivery.Queued:
 			return fmt.Sprintf("deliver does not reach the receiver: %s, status %d after %d attempts",
 				d.Reason, d.LastStatus, d.Attempts)
-		case "dead":
+		case delivery.Dead:
 			return fmt.Sprintf("the delivery is dead (%s): look at deadletter and replay", d.Reason)
 		}
 	}

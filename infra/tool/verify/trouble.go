@@ -14,11 +14,12 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/kit/client"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 func paused(ctx context.Context, r *run) (string, error) {
-	whom := map[string]any{"tenant_id": Tenant, "endpoint_id": r.endpoint.ID}
-	if err := r.Client.Operate(ctx, "control", "pause", whom, nil); err != nil {
+	whom := api.Target{TenantID: Tenant, EndpointID: r.endpoint.ID}
+	if _, err := client.Ask(ctx, r.Client, api.Pause, whom); err != nil {
 		return "", err
 	}
 	m, err := r.publish(ctx, "organization.created")
@@ -26,7 +27,7 @@ func paused(ctx context.Context, r *run) (string, error) {
 		return "", err
 	}
 	silentErr := r.silent(ctx, m)
-	if err := r.Client.Operate(ctx, "control", "resume", whom, nil); err != nil {
+	if _, err := client.Ask(ctx, r.Client, api.Resume, whom); err != nil {
 		return "", err
 	}
 	if silentErr != nil {
@@ -63,10 +64,10 @@ func death(ctx context.Context, r *run) (string, error) {
 }
 
 // sealed waits for the dead letter of the endpoint, and opens it.
-func (r *run) sealed(ctx context.Context, e client.Endpoint, m examples.Message) (client.DeadLetter, error) {
+func (r *run) sealed(ctx context.Context, e client.Endpoint, m examples.Message) (api.OpenedDeadLetter, error) {
 	letters, err := r.Client.AwaitDeath(ctx, r.schedule()+r.Patience, e.ID, 1)
 	if err != nil {
-		return client.DeadLetter{}, fmt.Errorf("%w: %s", err, r.stuck(ctx, m))
+		return api.OpenedDeadLetter{}, fmt.Errorf("%w: %s", err, r.stuck(ctx, m))
 	}
 	opened, err := r.Client.DeadLetter(ctx, letters[0].DeliveryID)
 	if err == nil && opened.Body != m.Payload() {
@@ -76,7 +77,7 @@ func (r *run) sealed(ctx context.Context, e client.Endpoint, m examples.Message)
 }
 
 // replayed replays the dead letter to a receiver that works.
-func (r *run) replayed(ctx context.Context, e client.Endpoint, letter client.DeadLetter, m examples.Message) error {
+func (r *run) replayed(ctx context.Context, e client.Endpoint, letter api.OpenedDeadLetter, m examples.Message) error {
 	const name = "replay"
 	change := map[string]any{"url": r.Receiver.URL() + "/" + name}
 	if err := r.tenant.Call(ctx, http.MethodPatch, "/v1/webhooks/"+e.ID, change, nil); err != nil {

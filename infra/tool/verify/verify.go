@@ -176,9 +176,9 @@ func (r *run) eventually(ctx context.Context, what string, check client.Check) e
 
 // issueKey makes the run a client of its tenant.
 func (r *run) issueKey(ctx context.Context) error {
-	var key api.IssuedKey
-	request := map[string]any{"tenant_id": r.id, "description": keyNote}
-	if err := r.Client.Operate(ctx, "apikeys", "issue", request, &key); err != nil {
+	request := api.IssueKeyRequest{TenantID: r.id, Description: keyNote}
+	key, err := client.Ask(ctx, r.Client, api.IssueKey, request)
+	if err != nil {
 		return err
 	}
 	r.tenant, r.issued = r.Client.As(r.id, key.APIKey), append(r.issued, key.KeyID)

@@ -84,9 +84,9 @@ func TestRun_namesTheBrokenLink(t *testing.T) {
 	c.Patience = 10 * time.Second
 	// A killed run leaves a key and an endpoint of each tenant.
 	for _, tenant := range []string{verify.Tenant, verify.Noisy} {
-		var key api.IssuedKey
-		request := map[string]any{"tenant_id": tenant, "description": "herald verify"}
-		if err := c.Client.Operate(t.Context(), "apikeys", "issue", request, &key); err != nil {
+		request := api.IssueKeyRequest{TenantID: tenant, Description: "herald verify"}
+		key, err := client.Ask(t.Context(), c.Client, api.IssueKey, request)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := c.Client.As(tenant, key.APIKey).CreateEndpoint(t.Context(), c.Receiver.URL()+"/left", "*"); err != nil {
@@ -107,8 +107,7 @@ func TestRun_namesTheBrokenLink(t *testing.T) {
 		t.Errorf("did not remove what it made: %+v", last)
 	}
 	for _, tenant := range []string{verify.Tenant, verify.Noisy} {
-		var keys api.List[api.Key]
-		err := c.Client.Operate(t.Context(), "apikeys", "list", map[string]any{"tenant_id": tenant}, &keys)
+		keys, err := client.Ask(t.Context(), c.Client, api.ListKeys, api.KeysRequest{TenantID: tenant})
 		working := slices.ContainsFunc(keys.Data, func(k api.Key) bool { return k.RevokedAt.IsZero() })
 		if err != nil || len(keys.Data) == 0 || working {
 			t.Errorf("%s has keys that work: %+v, %v", tenant, keys.Data, err)
