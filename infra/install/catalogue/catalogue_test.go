@@ -174,6 +174,10 @@ func TestBoth_namesTheLine(t *testing.T) {
 		"a multiple of a fraction": {
 			own{data: "{ properties: { amount: { multipleOf: 0.01 } } }", example: "{ amount: 12345678901234567.07 }"}, "",
 		},
+		"a number that no float holds": {
+			own{data: "{ properties: { amount: { type: number, minimum: 1e400 } } }", example: "{ amount: 1E401 }"}, "",
+		},
+		"names that need others": {own{data: "{ dependentRequired: { $ref: [a], $id: [b] } }"}, ""},
 		"no multiple of a fraction": {
 			own{data: "{ properties: { amount: { multipleOf: 0.01 } } }", example: "{ amount: 12345678901234567.075 }"},
 			"14: the example of a.b: /amount: does not fulfil its schema (/properties/amount/multipleOf)",

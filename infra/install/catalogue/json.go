@@ -30,7 +30,7 @@ func (p place) below(key string) place {
 	switch key {
 	case "const", "enum", "default", "example", "examples":
 		return inData
-	case "properties", "patternProperties", "dependentSchemas", "$defs":
+	case "properties", "patternProperties", "dependentSchemas", "dependentRequired", "$defs":
 		return inNames
 	}
 	return inSchema
@@ -161,6 +161,10 @@ func (w *writer) reference(n, ref *yaml.Node, open []string, depth int) {
 func (w *writer) scalar(n *yaml.Node) {
 	switch n.ShortTag() {
 	case "!!str", "!!timestamp":
+		if number := jsontext.Value(n.Value); n.Style == 0 && number.Kind() == '0' && number.IsValid() {
+			w.add(n.Value) // YAML takes a number that no float holds for a text
+			return
+		}
 		w.text(n)
 	case "!!null":
 		w.add("null")

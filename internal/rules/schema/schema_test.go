@@ -80,6 +80,15 @@ func TestSchema_Check_namesTheKeywordAndNoData(t *testing.T) {
 	}
 }
 
+func TestClipped_keepsBothEnds(t *testing.T) {
+	for text, want := range map[string]string{"": "", "12345678901234567890": "12345678901234567890",
+		"123456789012345678901": "1234567…5678901", "éééééééééééé": "ééé…ééé", "a\tb\u2028": "a\ufffdb\ufffd"} {
+		if got := clipped(text, 20); got != want {
+			t.Errorf("%q is clipped to %q, want %q", text, got, want)
+		}
+	}
+}
+
 // A fault names the field and what is wrong with it. A name that only the data has is not told.
 func TestMismatch_namesTheField(t *testing.T) {
 	long := strings.Repeat("n", 300)
