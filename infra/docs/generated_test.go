@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/infra/install/bindings"
+	"github.com/herald-webhooks/herald/infra/install/shapes"
 )
 
 // A change to a parameter or an output of the template has to reach Terraform and CDK, too.
@@ -19,5 +20,16 @@ func TestTheBindingsOfTheTemplateAreGenerated(t *testing.T) {
 			t.Errorf("%s is not of this template: run go generate ./infra/install/bindings (-generated +committed):\n%s",
 				path, diff)
 		}
+	}
+}
+
+// A field has one name and one meaning: those that the functions' own types have.
+func TestTheFieldsOfOperatorsAreGenerated(t *testing.T) {
+	want, err := shapes.With(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), readFile(t, shapes.Document)); diff != "" {
+		t.Errorf("%s: run go generate ./infra/install/shapes (-generated +committed):\n%s", shapes.Document, diff)
 	}
 }
