@@ -9,6 +9,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
@@ -16,7 +17,7 @@ func deadCommands(s setup) *cli.Command {
 	selectors := func(another cli.Flag) []cli.Flag {
 		return eventSelectors("such as http_5xx or timeout; selects alone, too, as each of these flags does", another,
 			usage.Text("endpoint", "its id, or TENANT/NAME with its host or description"),
-			usage.Text("status", "dead, replaying or replayed"))
+			usage.Text("status", inWords(deadletter.Dead, deadletter.Replaying, deadletter.Replayed)))
 	}
 	return group("dead", "dead letters",
 		command("list", "bodies stay sealed", list(s, api.ListDeadLetters, lettersOf, letterColumns),

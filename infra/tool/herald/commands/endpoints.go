@@ -1,9 +1,6 @@
 package commands
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
@@ -18,7 +15,7 @@ func endpointCommands(s setup) *cli.Command {
 	endpoints := group("endpoints", "endpoints in trouble, or of a tenant",
 		command("list", "endpoints in trouble, or all of a tenant's",
 			list(s, api.ListEndpoints, endpointsOf, endpointColumns),
-			tenant, usage.Text("state", statesInWords()),
+			tenant, usage.Text("state", inWords(api.States()...)),
 			usage.Text("host", "of the URL"), usage.Text("description", "its owner's"), limitFlag(stack.MaxPage)),
 		command("show ENDPOINT", "one endpoint", s.on(showEndpoint),
 			tenant, &cli.BoolFlag{Name: "path", Usage: "show the URL's path, too; this is logged"}),
@@ -48,20 +45,6 @@ func required(f cli.Flag) cli.Flag {
 		flag.Required = true
 	}
 	return f
-}
-
-// statesInWords are all states that an endpoint may have.
-func statesInWords() string {
-	var words []string
-	for _, s := range api.States() {
-		word := string(s)
-		if strings.Contains(word, " ") {
-			word = strconv.Quote(word)
-		}
-		words = append(words, word)
-	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 func endpointsOf(f usage.Fields, page api.Page) api.EndpointsRequest {

@@ -19,7 +19,8 @@ func jobCommands(s setup) *cli.Command {
 	stops := func(f usage.Fields) string { return about("Stop the job %s", f.JobID) }
 	return group("jobs", "acts on many dead letters or rejected events",
 		command("list", "stopped, then running, then finished jobs, each newest first",
-			list(s, api.ListJobs, jobsOf, jobColumns), usage.Text("state", "running, stopped or done"), limitFlag(20)),
+			list(s, api.ListJobs, jobsOf, jobColumns),
+			usage.Text("state", inWords(job.Running, job.Stopped, job.Done)), limitFlag(20)),
 		command("show JOB-ID", "progress, outcome and failures with their reasons", s.on(showJob), watchFlag()),
 		usage.Unplanned(command("stop JOB-ID", "stop after the page that is under way",
 			asked(s, stops, api.StopJob, jobOf))),

@@ -10,6 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/apikey"
 )
 
 func keyCommands(s setup) *cli.Command {
@@ -18,7 +19,7 @@ func keyCommands(s setup) *cli.Command {
 	return group("keys", "API keys of tenants (policy KeyIssuers)",
 		usage.Unplanned(command("issue", "a new key; it is shown once", asked(s, issues, api.IssueKey, newKeyOf), tenant,
 			usage.Text("description", "who has it"),
-			&cli.StringSliceFlag{Name: "scope", Usage: "webhooks:read, webhooks:write; both by default"})),
+			&cli.StringSliceFlag{Name: "scope", Usage: inWords(apikey.Scopes()...) + "; both by default"})),
 		command("list", "the keys of a tenant, newest first", list(s, api.ListKeys, keysOf, keyColumns),
 			tenant, limitFlag(stack.MaxPage)),
 		usage.Unplanned(command("revoke KEY-ID", "end a key for good", s.on(revokeKey))),

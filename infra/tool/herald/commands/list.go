@@ -3,6 +3,8 @@ package commands
 import (
 	"context"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -47,6 +49,19 @@ func listed[Request any, Answer interface{ Rows() []Row }, Row any](
 		c.Say("there are more than %d: narrow the search, or raise --limit%s", limit, hint)
 	}
 	return found, err
+}
+
+// inWords are the values that a flag takes.
+func inWords[S ~string](values ...S) string {
+	words := make([]string, len(values))
+	for n, v := range values {
+		words[n] = string(v)
+		if strings.Contains(words[n], " ") {
+			words[n] = strconv.Quote(words[n])
+		}
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // limitFlag is the flag of lists.

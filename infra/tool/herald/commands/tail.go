@@ -32,8 +32,13 @@ func tailCommand(s setup) *cli.Command {
 	}
 	return command("tail", "attempts as they are made; of successes at the first attempt, only a sample is logged",
 		action, usage.Text("tenant", "of this tenant only"), usage.Text("endpoint", "its id, or TENANT/ID"),
-		usage.Among("outcome", "acknowledged, retry, dead or discarded", string(delivery.VerdictAcknowledged),
-			string(delivery.VerdictRetry), string(delivery.VerdictDead), string(delivery.VerdictDiscarded)))
+		usage.Among("outcome", inWords(outcomes...), outcomes...))
+}
+
+// outcomes are those of attempts.
+var outcomes = []string{
+	string(delivery.VerdictAcknowledged), string(delivery.VerdictRetry), string(delivery.VerdictDead),
+	string(delivery.VerdictDiscarded),
 }
 
 // showAttempts prints attempts until the context ends, or the output is closed.
