@@ -26,10 +26,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/trace"
 )
 
-// reasonNotProcessed is the reason of an event that carries none: it reached the queue by
-// redrive, after fanout had received it again and again without finishing.
-const reasonNotProcessed = "not_processed"
-
 // The message attributes of fanout's rejections.
 const (
 	attributeMessageID = "message_id" // as the publisher was told
@@ -129,7 +125,7 @@ func eventOf(m types.Message) Event {
 	e := Event{
 		MessageID: cmp.Or(text(attributeMessageID), aws.ToString(m.MessageId)), // redrive keeps it
 		EventID:   text(attributeEventID),
-		Reason:    cmp.Or(text(attributeReason), reasonNotProcessed),
+		Reason:    cmp.Or(text(attributeReason), event.NotProcessed), // it reached the queue by redrive
 		Body:      aws.ToString(m.Body),
 		Trace:     queue.TraceIn(m),
 		receipt:   aws.ToString(m.ReceiptHandle),

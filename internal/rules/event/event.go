@@ -28,6 +28,15 @@ type Event struct {
 	Data       jsontext.Value // a JSON object, byte for byte as published
 }
 
+// The reasons of rejected events: a word, or a sentence that begins in one way.
+const (
+	// NotProcessed is the reason of an event that fanout received again and again without finishing.
+	NotProcessed = "not_processed"
+
+	// InvalidEvent begins the reason of every event that breaks a rule.
+	InvalidEvent = "invalid event: "
+)
+
 // Invalid says why a message is not an event. Reason never quotes the message's data.
 type Invalid struct {
 	EventID string // the publisher's id where it could be read, else the SQS message id
@@ -38,9 +47,9 @@ type Invalid struct {
 // Error is the reason with its field. It is kept with the rejected event, and shown to operators.
 func (e *Invalid) Error() string {
 	if e.Field == "" {
-		return "invalid event: " + e.Reason
+		return InvalidEvent + e.Reason
 	}
-	return "invalid event: " + e.Field + ": " + e.Reason
+	return InvalidEvent + e.Field + ": " + e.Reason
 }
 
 // maxBody is the largest event message that EventsQueue accepts, in bytes.

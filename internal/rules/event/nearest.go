@@ -12,11 +12,14 @@ const suggested = 3
 // unknown refuses a name, and suggests similar ones.
 func unknown(name string) string { return "is not an implemented event" + Suggestion(name) }
 
+// Nearest begins a suggestion.
+const Nearest = "; the nearest are "
+
 // Suggestion goes on in a sentence about an unknown name, "; the nearest are …". It is empty where no name is near.
 func Suggestion(name string) string {
 	near := nearest.To(name, Types())
 	if len(near) == 0 {
 		return ""
 	}
-	return "; the nearest are " + strings.Join(near[:min(len(near), suggested)], ", ")
+	return Nearest + strings.Join(near[:min(len(near), suggested)], ", ")
 }

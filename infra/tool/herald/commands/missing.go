@@ -12,6 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
 // refusedFlag makes wrong usage of an endpoint that a flag names and the stack does not know.
@@ -53,10 +54,10 @@ func missing(ctx context.Context, c call) error {
 
 // misspelt refuses a reason that no rejected event has, and that is almost the one which is a word.
 func misspelt(line *cli.Command, reason string) error {
-	if !strings.HasPrefix(line.FullName(), "herald rejected ") || strings.Contains(stack.NotProcessed, reason) {
+	if !strings.HasPrefix(line.FullName(), "herald rejected ") || strings.Contains(event.NotProcessed, reason) {
 		return nil
 	}
-	said := invoke.NoSuch("reason", reason, []string{stack.NotProcessed})
+	said := invoke.NoSuch("reason", reason, []string{event.NotProcessed})
 	if !strings.Contains(said, "did you mean") {
 		return nil
 	}

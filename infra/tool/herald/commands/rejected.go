@@ -11,11 +11,12 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/event"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 func rejectedCommands(s setup) *cli.Command {
-	const reason = "a part of it, such as " + stack.NotProcessed + "; selects alone, too"
+	const reason = "a part of it, such as " + event.NotProcessed + "; selects alone, too"
 	return group("rejected", "events that were not accepted",
 		command("list", "with the reason of each", s.on(listRejected), eventSelectors(reason, limitFlag(stack.MaxPage))...),
 		command("show MESSAGE-ID", "one event, its body included", s.on(showRejected)),
@@ -48,7 +49,7 @@ func listRejected(ctx context.Context, c call) error {
 	}
 	terminal.List(c.Screen, events, rejectedColumns)
 	if again && !c.JSON && c.fields.Selector() == (api.Selector{}) {
-		c.Say("next: %s rejected publish --reason %s --watch", called(c.line), stack.NotProcessed)
+		c.Say("next: %s rejected publish --reason %s --watch", called(c.line), event.NotProcessed)
 	}
 	return nil
 }

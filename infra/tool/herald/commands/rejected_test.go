@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
-	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
@@ -19,7 +18,7 @@ func TestRejected_listSaysWhoseAndWhatCanSucceed(t *testing.T) {
 		api.RejectedEvent{
 			MessageID: "m1", Reason: invalid, Body: new(`{"tenant_id":"acme","type":"user.\u001brenamed"}`), Bytes: 46,
 		},
-		api.RejectedEvent{MessageID: "m2", Reason: stack.NotProcessed, Body: new("<html>"), Bytes: 6})}))
+		api.RejectedEvent{MessageID: "m2", Reason: event.NotProcessed, Body: new("<html>"), Bytes: 6})}))
 	out := f.ends(t, exit.Done, "rejected list", "next: herald rejected publish --reason not_processed --watch\n")
 	const want = "m1 acme user.\uFFFDrenamed – type: is not an implemented event, nearest: user.created no – 46 " +
 		"m2 – – – not_processed yes – 6"

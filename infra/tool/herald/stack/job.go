@@ -99,10 +99,11 @@ func ReadOutcome(ctx context.Context, functions Functions, id string, requests i
 var advice = map[string]string{
 	api.ReasonEndpointDeleted: "The endpoint was deleted, so nothing can be sent there. Its owner can restore it; " +
 		"replay these dead letters then, or purge them.",
-	api.ReasonUnsubscribed: "The endpoint's owner no longer subscribes to these events, so nothing is sent. Where that was a " +
-		"mistake, replay them when the owner has subscribed again.",
-	api.ReasonEndpointDisabled:   "The endpoint's owner has disabled it. Replay these dead letters when it is active again.",
-	api.ReasonEndpointUnreadable: "The endpoint's row in the table Endpoints is broken. Repair it, then replay these letters.",
+	api.ReasonUnsubscribed: "The endpoint's owner no longer subscribes to these events, so nothing is sent. Where that " +
+		"was a mistake, replay them when the owner has subscribed again.",
+	api.ReasonEndpointDisabled: "The endpoint's owner has disabled it. Replay these dead letters when it is active again.",
+	api.ReasonEndpointUnreadable: "The endpoint's row in the table Endpoints is broken. Repair it, then replay these " +
+		"letters.",
 }
 
 // WorkedOff is the number of ids that a job has dealt with.

@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
 // Rejected is a rejected event with what its body and its reason tell.
@@ -27,8 +28,8 @@ func DescribeRejected(e api.RejectedEvent) Rejected {
 	if e.Body != nil && json.Unmarshal([]byte(*e.Body), &body) == nil { // a body may be no event at all
 		r.Tenant, r.Type = body.TenantID, body.Type
 	}
-	fault, invalid := strings.CutPrefix(e.Reason, "invalid event: ")
-	fault, near, suggests := strings.Cut(fault, "; the nearest are ")
+	fault, invalid := strings.CutPrefix(e.Reason, event.InvalidEvent)
+	fault, near, suggests := strings.Cut(fault, event.Nearest)
 	if suggests {
 		near, _, _ = strings.Cut(near, ",")
 		fault += ", nearest: " + near
@@ -43,8 +44,5 @@ func DescribeRejected(e api.RejectedEvent) Rejected {
 	return r
 }
 
-// NotProcessed is the reason of a rejected event that is a word. All others are sentences.
-const NotProcessed = "not_processed"
-
 // Again reports whether publishing the event again may succeed.
-func (r Rejected) Again() bool { return r.Reason == NotProcessed }
+func (r Rejected) Again() bool { return r.Reason == event.NotProcessed }
