@@ -8,6 +8,7 @@ package receiver
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -69,15 +70,50 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// Request is one delivery attempt as it arrived and was answered.
+// Request is one delivery attempt as it arrived and was answered. In JSON it is as the receiver of `herald verify` on
+// AWS writes it.
 type Request struct {
-	ID, Event string
-	Timestamp int64
-	Header    http.Header
-	Body      []byte
-	At        time.Time
-	Status    int   // of the answer
-	Standard  error // the Standard Webhooks library's judgement, of both signatures
+	Inbox     string      `json:"inbox"` // on AWS
+	ID        string      `json:"id"`
+	Event     string      `json:"event"`
+	Timestamp int64       `json:"timestamp,string"`
+	Signature string      `json:"signature"`
+	Header    http.Header `json:"-"`
+	Body      []byte      `json:"body"` // base64
+	At        time.Time   `json:"at"`
+	Status    int         `json:"status"` // of the answer
+	Standard  error       `json:"-"`      // the Standard Webhooks library's judgement, of both signatures
+}
+
+// Read reads a request. It answers one that cannot be read, and returns an error then.
+func Read(w http.ResponseWriter, r *http.Request) (Request, error) {
+	got := Request{
+		ID: r.Header.Get("wh-id"), Event: r.Header.Get("wh-webhook-event"), Signature: r.Header.Get("wh-signature"),
+		Header: r.Header.Clone(), At: time.Now(),
+	}
+	got.Timestamp, _ = strconv.ParseInt(r.Header.Get("wh-timestamp"), 10, 64) // 0 is refused as too old
+	var err error
+	got.Body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	if err != nil {
+		http.Error(w, "unreadable", http.StatusBadRequest)
+	}
+	return got, err
+}
+
+// Genuine verifies the request's signature by the Standard Webhooks library, whenever it arrived.
+func (r Request) Genuine(secret string) error {
+	judge, err := standardwebhooks.NewWebhookRaw([]byte(secret))
+	if err != nil {
+		return fmt.Errorf("making a verifier: %w", err)
+	}
+	return judge.VerifyIgnoringTimestamp(r.Body, r.standard(strconv.FormatInt(r.Timestamp, 10)))
+}
+
+// standard are the specification's headers under the names that the library reads.
+func (r Request) standard(timestamp string) http.Header {
+	return http.Header{
+		"Webhook-Id": {r.ID}, "Webhook-Timestamp": {timestamp}, "Webhook-Signature": {r.Signature},
+	}
 }
 
 // Inbox is one endpoint of a Server.
@@ -138,21 +174,18 @@ func (in *Inbox) Requests() []Request {
 	return append([]Request(nil), in.requests...)
 }
 
+// Answered is Requests for those who may have to ask a receiver elsewhere.
+func (in *Inbox) Answered(context.Context) ([]Request, error) { return in.Requests(), nil }
+
 // ServeHTTP answers one attempt and records it.
 func (in *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	got := Request{
-		ID: r.Header.Get("wh-id"), Event: r.Header.Get("wh-webhook-event"), Header: r.Header.Clone(), At: time.Now(),
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	got, err := Read(w, r)
 	if err != nil {
-		http.Error(w, "unreadable", http.StatusBadRequest)
 		return
 	}
-	got.Body = body
-	got.Timestamp, _ = strconv.ParseInt(r.Header.Get("wh-timestamp"), 10, 64)
 	handler, status := in.plan(&got)
 	if status == 0 {
-		r.Body = io.NopCloser(bytes.NewReader(body))
+		r.Body = io.NopCloser(bytes.NewReader(got.Body))
 		answer := &recorder{ResponseWriter: w, status: http.StatusOK}
 		handler.ServeHTTP(answer, r)
 		got.Status = answer.status
@@ -175,11 +208,7 @@ func (in *Inbox) plan(got *Request) (http.Handler, int) {
 		got.Standard = errors.New("no secret yet")
 		return nil, http.StatusServiceUnavailable
 	}
-	got.Standard = in.standard.Verify(got.Body, http.Header{
-		"Webhook-Id":        got.Header["Wh-Id"],
-		"Webhook-Timestamp": got.Header["Wh-Timestamp"],
-		"Webhook-Signature": got.Header["Wh-Signature"],
-	})
+	got.Standard = in.standard.Verify(got.Body, got.standard(got.Header.Get("wh-timestamp")))
 	if in.usual != nil {
 		got.Standard = errors.Join(got.Standard, in.usual.Verify(got.Body, got.Header))
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -24,20 +25,20 @@ func (d *demo) circuit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.brokenID = s.endpoint.ID
-	busy := s
-	busy.traffic = &traffic{tenant: s.tenant, began: time.Now()}
-	if _, err = busy.await(ctx, 20); err != nil {
+	d.brokenID = s.Endpoint.ID
+	busy, flowing := s, &traffic{tenant: s.Tenant, began: time.Now()}
+	busy.Meanwhile = flowing.flow
+	if _, err = busy.Await(ctx, 20); err != nil {
 		return err
 	}
 	down := time.Now()
 	if err := d.opens(ctx, busy, down); err != nil {
 		return err
 	}
-	if err := d.probes(ctx, busy); err != nil {
+	if err := d.probes(ctx, busy, flowing); err != nil {
 		return err
 	}
-	published := busy.traffic.sent
+	published := flowing.sent
 	probed, err := d.returns(ctx, s, down.Add(schedule))
 	if err != nil {
 		return err
@@ -46,7 +47,7 @@ func (d *demo) circuit(ctx context.Context) error {
 		return err
 	}
 	d.checkOrder(s.inbox.Requests(), published, probed)
-	letters, err := d.client.DeadLetters(ctx, s.endpoint.ID)
+	letters, err := d.client.DeadLetters(ctx, s.Endpoint.ID)
 	if err != nil {
 		return err
 	}
@@ -73,29 +74,27 @@ func (d *demo) opens(ctx context.Context, s scene, down time.Time) error {
 	d.check(health.LastStatus == 503, "inspect endpoint: %s after %d failures in %s, last status %d",
 		health.State, health.Failures, seconds(opened.Sub(down)), health.LastStatus)
 	listed, err := d.client.InState(ctx, "open")
-	d.check(slices.Contains(listed, s.endpoint.ID), "inspect endpoints: it is listed as open")
+	d.check(slices.Contains(listed, s.Endpoint.ID), "inspect endpoints: it is listed as open")
 	return err
 }
 
 // standing asks inspect for the endpoint until it is as wanted.
 func (d *demo) standing(
 	ctx context.Context, s scene, what string, wanted func(api.Health, api.Waiting) bool,
-) (api.Health, error) {
-	var health api.Health
-	err := s.eventually(ctx, what, func(ctx context.Context) (bool, error) {
+) (health api.Health, err error) {
+	err = s.Eventually(ctx, what, func(ctx context.Context) (bool, error) {
 		var waiting api.Waiting
-		var err error
-		health, waiting, err = d.client.Health(ctx, s.tenant.TenantID, s.endpoint.ID)
+		health, waiting, err = d.client.Health(ctx, s.Tenant.TenantID, s.Endpoint.ID)
 		return wanted(health, waiting), err
 	})
 	return health, err
 }
 
 // probes watches the open circuit until one probe has failed.
-func (d *demo) probes(ctx context.Context, s scene) error {
+func (d *demo) probes(ctx context.Context, s scene, flowing *traffic) error {
 	time.Sleep(settle)
-	quiet, before := len(s.inbox.Requests()), len(s.traffic.sent)
-	requests, err := s.await(ctx, quiet+1)
+	quiet, before := len(s.inbox.Requests()), len(flowing.sent)
+	requests, err := s.Await(ctx, quiet+1)
 	if err != nil {
 		return err
 	}
@@ -103,20 +102,20 @@ func (d *demo) probes(ctx context.Context, s scene) error {
 	row(requests, quiet, requests[quiet].At)
 	d.check(len(requests) == quiet+1 && requests[quiet].Status == 503,
 		"while %d more events were published, it got %d request: the probe",
-		len(s.traffic.sent)-before, len(requests)-quiet)
+		len(flowing.sent)-before, len(requests)-quiet)
 	return nil
 }
 
 // returns lets the receiver recover, and waits for the next probe.
 func (d *demo) returns(ctx context.Context, s scene, at time.Time) (time.Time, error) {
 	time.Sleep(time.Until(at))
-	health, _, err := d.client.Health(ctx, s.tenant.TenantID, s.endpoint.ID) // before a probe can close the circuit
+	health, _, err := d.client.Health(ctx, s.Tenant.TenantID, s.Endpoint.ID) // before a probe can close the circuit
 	if err != nil {
 		return time.Time{}, err
 	}
 	s.inbox.Fail()
 	failed, back := len(s.inbox.Requests()), time.Now()
-	requests, err := s.await(ctx, failed+1)
+	requests, err := s.Await(ctx, failed+1)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -133,7 +132,7 @@ func (d *demo) returns(ctx context.Context, s scene, at time.Time) (time.Time, e
 // allArrive waits for every event, verified and with the body that was published.
 func (d *demo) allArrive(ctx context.Context, s scene, published []string, probed time.Time) error {
 	var arrived map[string]time.Time
-	err := s.eventually(ctx, "every event", func(context.Context) (bool, error) {
+	err := s.Eventually(ctx, "every event", func(context.Context) (bool, error) {
 		arrived = arrivals(s.inbox.Requests())
 		for _, p := range published {
 			if arrived[p].IsZero() {
@@ -145,12 +144,7 @@ func (d *demo) allArrive(ctx context.Context, s scene, published []string, probe
 	if err != nil {
 		return err
 	}
-	last := probed
-	for _, at := range arrived {
-		if at.After(last) {
-			last = at
-		}
-	}
+	last := slices.MaxFunc(slices.Collect(maps.Values(arrived)), time.Time.Compare)
 	d.check(len(arrived) == len(published),
 		"all %d events arrived, verified and byte for byte, the last %s after the first 2xx",
 		len(published), seconds(last.Sub(probed)))

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/herald-webhooks/herald/infra/kit/story"
 )
 
 // places is how many attempts the stack's schedule has.
@@ -34,11 +35,10 @@ func (d *demo) death(ctx context.Context) error {
 	s := d.doomed.scene
 	message := d.doomed.message
 	at := d.doomed.at
-	letters, err := d.client.AwaitDeath(ctx, patience, s.endpoint.ID, 1)
+	letter, err := s.Death(ctx, patience, message)
 	if err != nil {
 		return err
 	}
-	letter := letters[0]
 	attempts := s.inbox.Requests()
 	header()
 	for i := range attempts {
@@ -49,33 +49,20 @@ func (d *demo) death(ctx context.Context) error {
 	if err := d.sealed(ctx, letter.DeliveryID, message.Payload()); err != nil {
 		return err
 	}
-	opened, err := d.client.DeadLetter(ctx, letter.DeliveryID)
-	if err != nil {
-		return err
-	}
-	d.check(opened.Body == message.Payload() && opened.Headers["wh-id"] == letter.DeliveryID && len(opened.History) == 1,
-		"inspect opens it: the %d bytes that were published, the headers and one death", len(opened.Body))
+	d.check(letter.Headers["wh-id"] == letter.DeliveryID && len(letter.History) == 1,
+		"inspect opens it: the %d bytes that were published, the headers and one death", len(letter.Body))
 
-	return d.replay(ctx, s, letter.DeliveryID, at)
-}
-
-// replay sends the delivery again, to a receiver that is back.
-func (d *demo) replay(ctx context.Context, s scene, deliveryID string, published time.Time) error {
 	s.inbox.Fail()
-	before := len(s.inbox.Requests())
-	if err := d.client.Replay(ctx, deliveryID); err != nil {
-		return err
-	}
-	attempts, err := s.await(ctx, before+1)
+	attempts, err = s.Replay(ctx, letter)
 	if err != nil {
 		return err
 	}
+	last := len(attempts) - 1
 	header()
-	row(attempts, before, published)
-	same, _ := compare(attempts)
-	d.check(same && attempts[before].Status == 200 && attempts[before].Standard == nil,
-		"replayed with the same wh-id and verified")
-	state, err := d.acknowledged(ctx, deliveryID)
+	row(attempts, last, at)
+	same, _ := story.Compare(attempts)
+	d.check(same && attempts[last].Standard == nil, "replayed with the same wh-id and verified")
+	state, err := d.acknowledged(ctx, letter.DeliveryID)
 	d.check(err == nil, "the operator sees: %s", state.State)
 	return nil
 }

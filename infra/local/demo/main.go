@@ -66,7 +66,6 @@ func demonstrate(ctx context.Context, o options) (ok bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		defer d.server.Close() //nolint:errcheck // the demonstration is over
 		return d.play(ctx)
 	}
 	began := time.Now()
@@ -80,7 +79,6 @@ func demonstrate(ctx context.Context, o options) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer d.server.Close() //nolint:errcheck // the demonstration is over
 	fmt.Printf("Ready after %s: API %s, AWS %s\n", seconds(time.Since(began)), d.client.APIURL, d.client.AWSEndpointURL)
 	if o.draw != "" {
 		return d.draw(ctx, o.draw)
@@ -95,7 +93,7 @@ func demonstrate(ctx context.Context, o options) (ok bool, err error) {
 	}
 	d.shown = 0
 	heading("The stack stays up until Ctrl-C, and this terminal shows deliveries. In another terminal, from this folder:")
-	fmt.Printf("\n%s\n", d.events.tenant.Commands())
+	fmt.Printf("\n%s\n", d.events.Tenant.Commands())
 	end, err := openConsole(ctx)
 	if err != nil {
 		return false, err
@@ -104,7 +102,7 @@ func demonstrate(ctx context.Context, o options) (ok bool, err error) {
 	return ok, d.watch(ctx, running)
 }
 
-// open prepares a demonstration on a running stack.
+// open prepares a demonstration on a running stack. Its receiver ends with the program.
 func open(state statefile.State) (*demo, error) {
 	server, err := receiver.Start(state.ReceiverCertFile, state.ReceiverKeyFile)
 	return &demo{client: client.New(state), server: server}, err

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/herald-webhooks/herald/infra/kit/client"
-	"github.com/herald-webhooks/herald/infra/kit/receiver"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 )
@@ -28,15 +27,14 @@ func (d *demo) owner(ctx context.Context) error {
 	}
 	const name, value = "Authorization", "Bearer of-the-owner"
 	header := map[string]any{"headers": map[string]string{name: value}}
-	if err := s.tenant.Call(ctx, http.MethodPatch, "/v1/webhooks/"+s.endpoint.ID, header, nil); err != nil {
+	if err := s.Tenant.Call(ctx, http.MethodPatch, "/v1/webhooks/"+s.Endpoint.ID, header, nil); err != nil {
 		return err
 	}
-	whom := api.TestRequest{TenantID: s.tenant.TenantID, EndpointID: s.endpoint.ID}
+	whom := api.TestRequest{TenantID: s.Tenant.TenantID, EndpointID: s.Endpoint.ID}
 	if _, err := client.Ask(ctx, d.client, api.SendTest, whom); err != nil {
 		return err
 	}
-	var got []receiver.Request
-	got, err = s.await(ctx, 1)
+	got, err := s.Await(ctx, 1)
 	if err != nil {
 		return err
 	}
@@ -47,7 +45,7 @@ func (d *demo) owner(ctx context.Context) error {
 		kinds      []circuit.Kind
 	}{
 		{d.brokenID, []circuit.Kind{circuit.NoticeOpened, circuit.NoticeRecovered}},
-		{d.doomed.endpoint.ID, []circuit.Kind{circuit.NoticeDeadLetter}},
+		{d.doomed.Endpoint.ID, []circuit.Kind{circuit.NoticeDeadLetter}},
 	} {
 		if err := d.told(ctx, told.endpointID, told.kinds); err != nil {
 			return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -11,18 +10,17 @@ import (
 	verifier "github.com/herald-webhooks/herald/infra/examples/receiver/go"
 	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
+	"github.com/herald-webhooks/herald/infra/kit/story"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
 const patience = 3 * time.Minute // for anything that takes the stack a few seconds
 
-// scene is a new tenant with one endpoint.
+// scene is an endpoint with a receiver on this machine.
 type scene struct {
-	tenant   *client.Client
-	endpoint client.Endpoint
-	inbox    *receiver.Inbox
-	traffic  *traffic // flows while something is waited for; nil: none
+	story.Scene
+	inbox *receiver.Inbox
 }
 
 // doomed is a scene with one event. The delivery of this event will die.
@@ -50,59 +48,31 @@ func (d *demo) open(ctx context.Context, name string, events ...string) (scene, 
 func (d *demo) register(
 	ctx context.Context, tenant *client.Client, name string, events ...string,
 ) (_ scene, err error) {
-	s := scene{tenant: tenant, inbox: d.server.Inbox("/" + name)}
+	s := scene{inbox: d.server.Inbox("/" + name)}
+	s.Scene = story.Scene{Tenant: tenant, Requests: s.inbox.Answered, Patience: patience}
 	service, _, _ := strings.Cut(name, "_") // the rest makes it unique
-	s.endpoint, err = s.tenant.CreateEndpoint(ctx, receiver.Named(s.inbox.URL, service, ""), events...)
+	s.Endpoint, err = tenant.CreateEndpoint(ctx, receiver.Named(s.inbox.URL, service, ""), events...)
 	if err != nil {
 		return scene{}, err
 	}
 	// The receiver is the README's, not Herald's own code.
-	return s, s.inbox.Verify(s.endpoint.SigningSecret, verifier.Handler([]string{s.endpoint.SigningSecret},
+	return s, s.inbox.Verify(s.Endpoint.SigningSecret, verifier.Handler([]string{s.Endpoint.SigningSecret},
 		func(string, []byte) error { return nil }))
 }
 
 // publish puts the sample of one event on the queue.
 func (s scene) publish(ctx context.Context, eventType string) (examples.Message, time.Time, error) {
-	message, err := examples.Event(eventType, s.tenant.TenantID)
+	message, err := examples.Event(eventType, s.Tenant.TenantID)
 	if err != nil {
 		return message, time.Time{}, err
 	}
-	body, err := message.Body()
-	if err != nil {
-		return message, time.Time{}, err
-	}
-	at := time.Now()
-	_, err = s.tenant.Publish(ctx, body)
+	at, err := s.Publish(ctx, message)
 	return message, at, err
 }
 
-// eventually waits for something that takes the stack a few seconds.
-func (s scene) eventually(ctx context.Context, what string, check client.Check) error {
-	return client.Eventually(ctx, patience, what, func(ctx context.Context) (bool, error) {
-		if s.traffic != nil {
-			if err := s.traffic.flow(ctx); err != nil {
-				return false, err
-			}
-		}
-		return check(ctx)
-	})
-}
-
-// await waits until the inbox has answered n requests.
-func (s scene) await(ctx context.Context, n int) ([]receiver.Request, error) {
-	var got []receiver.Request
-	err := s.eventually(ctx, fmt.Sprintf("%d deliveries", n), func(context.Context) (bool, error) {
-		got = s.inbox.Requests()
-		return len(got) >= n, nil
-	})
-	return got, err
-}
-
 // acknowledged waits until the operator sees the delivery acknowledged.
-func (d *demo) acknowledged(ctx context.Context, id string) (api.Delivery, error) {
-	var state api.Delivery
-	err := client.Eventually(ctx, patience, "state acknowledged", func(ctx context.Context) (bool, error) {
-		var err error
+func (d *demo) acknowledged(ctx context.Context, id string) (state api.Delivery, err error) {
+	err = client.Eventually(ctx, patience, "state acknowledged", func(ctx context.Context) (bool, error) {
 		state, err = d.client.Delivery(ctx, id)
 		return state.State == "acknowledged", err
 	})
@@ -127,7 +97,7 @@ func (d *demo) everyEvent(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		got, err := d.events.await(ctx, i+1)
+		got, err := d.events.Await(ctx, i+1)
 		if err != nil {
 			return err
 		}
@@ -163,7 +133,7 @@ func (d *demo) recovery(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	got, err := s.await(ctx, 3)
+	got, err := s.Await(ctx, 3)
 	if err != nil {
 		return err
 	}
@@ -173,7 +143,7 @@ func (d *demo) recovery(ctx context.Context) error {
 		row(got, i, at)
 		genuine = genuine && r.Standard == nil
 	}
-	same, fresh := compare(got)
+	same, fresh := story.Compare(got)
 	d.check(got[2].Status == 200, "the third attempt is acknowledged")
 	d.check(same, "every attempt has the same wh-id and body")
 	d.check(fresh && genuine, "every attempt has a fresh wh-timestamp and a signature of its own")
@@ -181,16 +151,4 @@ func (d *demo) recovery(ctx context.Context) error {
 	d.check(err == nil && state.Attempts == 3 && state.LastStatus == 200,
 		"the operator sees: %s after %d attempts", state.State, state.Attempts)
 	return nil
-}
-
-// compare tells whether all attempts are of the same delivery, and each newly signed.
-func compare(got []receiver.Request) (same, fresh bool) {
-	same, fresh = true, true
-	for i, r := range got[1:] {
-		before := got[i]
-		same = same && r.ID == before.ID && bytes.Equal(r.Body, before.Body)
-		fresh = fresh && r.Timestamp > before.Timestamp &&
-			r.Header.Get("wh-signature") != before.Header.Get("wh-signature")
-	}
-	return same, fresh
 }

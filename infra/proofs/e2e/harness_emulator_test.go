@@ -129,11 +129,7 @@ func publish(t *testing.T, c *client.Client, eventType string) examples.Message 
 
 func send(t *testing.T, c *client.Client, message examples.Message) {
 	t.Helper()
-	body, err := message.Body()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Publish(t.Context(), body); err != nil {
+	if err := c.SendEvents(t.Context(), c.EventsQueueURL, []examples.Message{message}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -157,6 +153,16 @@ func (s subscription) await(t *testing.T, n int) []receiver.Request {
 		return len(got) >= n, nil
 	})
 	return got
+}
+
+// death waits for the one dead letter of an endpoint.
+func (s subscription) death(t *testing.T) api.DeadLetter {
+	t.Helper()
+	letters, err := operator.AwaitDeath(t.Context(), patience.Limit(), s.ID, 1)
+	if err != nil || len(letters) != 1 {
+		t.Fatalf("dead letters %+v, %v", letters, err)
+	}
+	return letters[0]
 }
 
 func eventually(t *testing.T, what string, check func(context.Context) (bool, error)) {

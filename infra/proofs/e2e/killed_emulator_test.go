@@ -97,14 +97,8 @@ func TestBatchesOfKilledFanoutAndDeadletterComeBack(t *testing.T) {
 		t.Errorf("one event came under several ids: %+v", got)
 	}
 	genuine(t, s.Requests())
-	var letters []api.DeadLetter
-	eventually(t, "the dead letter", func(ctx context.Context) (bool, error) {
-		var err error
-		letters, err = operator.DeadLetters(ctx, dying.ID)
-		return len(letters) > 0, err
-	})
-	if len(letters) != 1 || letters[0].DeliveryID != id {
-		t.Errorf("dead letters %+v, want one of %s", letters, id)
+	if letter := dying.death(t); letter.DeliveryID != id {
+		t.Errorf("dead letter %+v, want that of %s", letter, id)
 	}
 }
 

@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"bytes"
-	"context"
 	"maps"
 	"net/http"
 	"os"
@@ -117,15 +116,10 @@ func (s subscription) replayed(t *testing.T, c *client.Client) (last, replayed r
 	t.Helper()
 	s.Fail(failing...)
 	publish(t, c, "user.updated")
-	var letters []api.DeadLetter
-	eventually(t, "a dead letter", func(ctx context.Context) (bool, error) {
-		var err error
-		letters, err = operator.DeadLetters(ctx, s.ID)
-		return len(letters) == 1, err
-	})
+	letter := s.death(t)
 	s.Fail()
 	attempts := s.Requests()
-	if err := operator.Replay(t.Context(), letters[0].DeliveryID); err != nil {
+	if err := operator.Replay(t.Context(), letter.DeliveryID); err != nil {
 		t.Fatal(err)
 	}
 	return attempts[len(attempts)-1], s.await(t, len(attempts)+1)[len(attempts)]

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,14 +37,7 @@ func TestWhatIsLostIsTakenBack(t *testing.T) {
 	waits(t, c, held, waiting)
 	dead.Fail(slices.Repeat([]int{500}, 100)...)
 	publish(t, c, "organization.created")
-	var letter api.DeadLetter
-	eventually(t, "a dead letter", func(ctx context.Context) (bool, error) {
-		letters, err := operator.DeadLetters(ctx, dead.ID)
-		if len(letters) == 1 {
-			letter = letters[0]
-		}
-		return len(letters) == 1, err
-	})
+	letter := dead.death(t)
 	dead.Fail()
 	before := len(dead.Requests())
 

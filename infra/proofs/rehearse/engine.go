@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -10,13 +9,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/internal/testkit/child"
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
@@ -25,7 +24,7 @@ import (
 const region = "eu-central-1"
 
 // startLimit bounds the engine's start, most of which is importing its Python packages.
-const startLimit = 90 * time.Second
+const startLimit = 5 * time.Minute
 
 // engine is MiniStack, which executes CloudFormation's change sets with AWS's own SAM translator, and runs functions
 // as processes of this machine.
@@ -42,11 +41,11 @@ func startEngine(ctx context.Context, root, work, authority string) (*engine, er
 	if err != nil {
 		return nil, err
 	}
-	port, err := freePort()
+	address, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	e := &engine{url: "http://127.0.0.1:" + strconv.Itoa(port), root: root, log: filepath.Join(work, "engine.log")}
+	e := &engine{url: "http://" + address, root: root, log: filepath.Join(work, "engine.log")}
 	out, err := os.Create(e.log)
 	if err != nil {
 		return nil, fmt.Errorf("opening the engine's log: %w", err)
@@ -54,8 +53,8 @@ func startEngine(ctx context.Context, root, work, authority string) (*engine, er
 	defer out.Close()                              // the child holds its own
 	cmd := exec.Command(python, "-m", "ministack") //nolint:gosec // the tool of this checkout
 	// It stores nothing, and listens on loopback alone, which is not its default. A new account may have ten executions.
-	cmd.Env = e.environment("BIND_HOST=127.0.0.1", "GATEWAY_PORT="+strconv.Itoa(port), "MINISTACK_REGION="+region,
-		"LAMBDA_ACCOUNT_CONCURRENCY=10",
+	cmd.Env = e.environment("BIND_HOST=127.0.0.1", "GATEWAY_PORT="+strings.TrimPrefix(address, "127.0.0.1:"),
+		"MINISTACK_REGION="+region, "LAMBDA_ACCOUNT_CONCURRENCY=10",
 		"SSL_CERT_FILE="+authority, "TMPDIR="+work)
 	cmd.Dir = work
 	cmd.Stdout = out
@@ -71,42 +70,37 @@ func startEngine(ctx context.Context, root, work, authority string) (*engine, er
 	return e, nil
 }
 
-func freePort() (int, error) {
+// freeAddress is one of loopback at which nothing listens.
+func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return 0, fmt.Errorf("finding a port: %w", err)
+		return "", fmt.Errorf("finding a port: %w", err)
 	}
-	defer listener.Close()
-	address, ok := listener.Addr().(*net.TCPAddr)
-	if !ok {
-		return 0, errors.New("finding a port: the listener has none")
-	}
-	return address.Port, nil
+	return listener.Addr().String(), listener.Close()
 }
 
 // wait returns once the engine answers.
 func (e *engine) wait(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
-	for {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		<-e.process.Done()
+		cancel()
+	}()
+	err := client.Eventually(ctx, startLimit, "the engine", func(ctx context.Context) (bool, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url+"/_ministack/health", nil)
 		if err != nil {
-			return fmt.Errorf("starting the engine: %w", err)
+			return false, fmt.Errorf("asking the engine: %w", err)
 		}
-		if answer, err := http.DefaultClient.Do(request); err == nil {
-			_ = answer.Body.Close() // its status is all that counts
-			if answer.StatusCode == http.StatusOK {
-				return nil
-			}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return false, err
 		}
-		select {
-		case <-e.process.Done():
-			return fmt.Errorf("the engine ended: %s", child.LastLine(e.log))
-		case <-ctx.Done():
-			return fmt.Errorf("the engine does not answer: %s", child.LastLine(e.log))
-		case <-time.After(100 * time.Millisecond):
-		}
+		return answer.StatusCode == http.StatusOK, answer.Body.Close()
+	})
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, child.LastLine(e.log))
 	}
+	return nil
 }
 
 // environment is this process's environment with made-up credentials. It lacks every variable that could lead a command
@@ -141,6 +135,3 @@ func (e *engine) config() aws.Config {
 		Credentials: credentials.NewStaticCredentialsProvider("rehearsal", "rehearsal", ""),
 	}
 }
-
-// lastLine is the last line of the engine's log, for errors.
-func lastLine(e *engine) string { return child.LastLine(e.log) }

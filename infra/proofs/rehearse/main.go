@@ -13,19 +13,19 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
+	"github.com/herald-webhooks/herald/internal/testkit/child"
 	"github.com/herald-webhooks/herald/internal/testkit/pki"
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
 // limit is far more than a rehearsal takes, most of which are the starts of Python programs.
-const limit = 5 * time.Minute
+const limit = 15 * time.Minute
 
 // stack is the name in deploy.md's commands.
 const stack = "herald-prod"
@@ -112,7 +112,7 @@ func play(ctx context.Context, root, work, template, commands string, log io.Wri
 	defer e.process.Kill()
 	printed, err := deploy(ctx, e, work, commands, log)
 	if err != nil {
-		return fmt.Errorf("%w; the engine's last line: %s", err, lastLine(e))
+		return fmt.Errorf("%w; the engine's last line: %s", err, child.LastLine(e.log))
 	}
 	made, err := compareStack(ctx, e, template, log)
 	if err != nil {
@@ -122,9 +122,11 @@ func play(ctx context.Context, root, work, template, commands string, log io.Wri
 	if key == nil {
 		return errors.New("deploy.md's commands issued no key")
 	}
-	if err := send(ctx, e, made, key[1], server.Inbox("/rehearsal"), log); err != nil {
-		return fmt.Errorf("%w; the engine's last line: %s", err, lastLine(e))
+	got, err := deliver(ctx, e, made, key[1], server.Inbox("/rehearsal"))
+	if err != nil {
+		return fmt.Errorf("%w; the engine's last line: %s", err, child.LastLine(e.log))
 	}
+	tell(log, "delivered %s as %s, verified and answered %d", got.Event, got.ID, got.Status)
 	if err := meet(ctx, e, work, badDays, log); err != nil {
 		return err
 	}
@@ -155,23 +157,6 @@ func compareStack(ctx context.Context, e *engine, template string, log io.Writer
 	}
 	tell(log, "the stack has all %d resources, with every variable and mapping", len(want.Resources))
 	return made, nil
-}
-
-// send registers the inbox and has an event delivered to it.
-func send(ctx context.Context, e *engine, made *deployed, key string, in *receiver.Inbox, log io.Writer) error {
-	secret, err := register(ctx, e, made.values["WebhooksFunctionName"], key, in.URL)
-	if err != nil {
-		return err
-	}
-	if err := in.Verify(secret, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})); err != nil {
-		return err
-	}
-	got, err := deliver(ctx, e, made.values["EventsQueueUrl"], in)
-	if err != nil {
-		return err
-	}
-	tell(log, "delivered %s as %s, verified and answered %d", got.Event, got.ID, got.Status)
-	return nil
 }
 
 // tell prints a line about the rehearsal.

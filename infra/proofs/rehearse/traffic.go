@@ -2,83 +2,88 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/go-json-experiment/json"
 
+	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
-	"github.com/herald-webhooks/herald/internal/tenants/management"
+	"github.com/herald-webhooks/herald/infra/kit/statefile"
+	"github.com/herald-webhooks/herald/infra/kit/story"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // issued finds the key in the output of `sam remote invoke`.
 var issued = regexp.MustCompile(`"api_key": ?"(hk_[^"]+)"`)
 
-// register creates an endpoint as API Gateway's route to webhooks does, and returns its signing secret.
-func register(ctx context.Context, e *engine, function, apiKey, url string) (string, error) {
-	body, err := json.Marshal(management.NewEndpoint{
-		URL: management.Of(url), Events: management.Of([]string{"user.*"}), Description: management.Of("rehearsal"),
-	})
+// route stands for API Gateway's route to webhooks, which the engine lacks.
+type route struct{ *client.Client }
+
+// RoundTrip has webhooks answer, as API Gateway does.
+func (r route) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
 	if err != nil {
-		return "", fmt.Errorf("encoding the endpoint: %w", err)
+		return nil, fmt.Errorf("reading the request: %w", err)
 	}
 	request := events.APIGatewayV2HTTPRequest{
-		Version: "2.0", RouteKey: "POST /v1/webhooks", RawPath: "/v1/webhooks", Body: string(body),
-		Headers: map[string]string{"authorization": "Bearer " + apiKey, "content-type": "application/json"},
+		Version: "2.0", RouteKey: req.Method + " " + req.URL.Path, RawPath: req.URL.Path, Body: string(body),
+		Headers: map[string]string{
+			"authorization": req.Header.Get("Authorization"), "content-type": req.Header.Get("Content-Type"),
+		},
 	}
 	request.RequestContext.RequestID, request.RequestContext.Stage = "rehearsal", "$default"
-	request.RequestContext.HTTP.Method, request.RequestContext.HTTP.Path = http.MethodPost, request.RawPath
+	request.RequestContext.HTTP.Method, request.RequestContext.HTTP.Path = req.Method, req.URL.Path
 	payload, err := json.Marshal(request)
 	if err != nil {
-		return "", fmt.Errorf("encoding the request: %w", err)
+		return nil, fmt.Errorf("encoding the request: %w", err)
 	}
-	answer, err := lambda.NewFromConfig(e.config()).Invoke(ctx, &lambda.InvokeInput{
-		FunctionName: &function, Qualifier: aws.String("live"), Payload: payload,
-	})
+	text, err := r.Invoke(req.Context(), api.Webhooks, payload)
 	if err != nil {
-		return "", fmt.Errorf("invoking webhooks: %w", err)
+		return nil, err
 	}
-	var created events.APIGatewayV2HTTPResponse
-	if err := json.Unmarshal(answer.Payload, &created); err != nil || created.StatusCode != http.StatusCreated {
-		return "", fmt.Errorf("webhooks answered %s: %w", answer.Payload, err)
+	var answer events.APIGatewayV2HTTPResponse
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return nil, fmt.Errorf("webhooks answered %s: %w", text, err)
 	}
-	var made management.Endpoint
-	if err := json.Unmarshal([]byte(created.Body), &made); err != nil || made.SigningSecret == "" {
-		return "", fmt.Errorf("webhooks answered no secret: %w", err)
-	}
-	return made.SigningSecret, nil
+	return &http.Response{StatusCode: answer.StatusCode, Body: io.NopCloser(strings.NewReader(answer.Body))}, nil
 }
 
-// event is a message of the auth service.
-const event = `{"tenant_id":"acme","type":"user.created","data":{"userId":"user_rehearsal"}}`
-
-// deliver publishes an event and waits until the receiver has verified its delivery and answered 2xx.
-func deliver(ctx context.Context, e *engine, queue string, in *receiver.Inbox) (receiver.Request, error) {
-	_, err := sqs.NewFromConfig(e.config()).SendMessage(ctx, &sqs.SendMessageInput{
-		QueueUrl: &queue, MessageBody: aws.String(event),
+// deliver registers the inbox, publishes an event, and waits until the receiver has verified its delivery.
+func deliver(
+	ctx context.Context, e *engine, stack *deployed, key string, in *receiver.Inbox,
+) (receiver.Request, error) {
+	tenant := client.New(statefile.State{
+		TenantID: "acme", APIKey: key, APIURL: "https://api.invalid", Region: region, AWSEndpointURL: e.url,
+		EventsQueueURL: stack.values["EventsQueueUrl"],
+		Functions:      map[string]string{"webhooks": stack.values["WebhooksFunctionName"] + ":live"},
 	})
+	tenant.HTTP.Transport = route{tenant}
+	scene := story.Scene{Tenant: tenant, Requests: in.Answered, Patience: time.Minute}
+	made, err := tenant.CreateEndpoint(ctx, in.URL, "user.*")
 	if err != nil {
-		return receiver.Request{}, fmt.Errorf("publishing: %w", err)
+		return receiver.Request{}, err
 	}
-	for {
-		if got := in.Requests(); len(got) > 0 {
-			first := got[0]
-			if first.Standard != nil || first.Status/100 != 2 {
-				return first, fmt.Errorf("the delivery was answered %d: %w", first.Status, first.Standard)
-			}
-			return first, nil
-		}
-		select {
-		case <-ctx.Done():
-			return receiver.Request{}, errors.New("no delivery arrived")
-		case <-time.After(50 * time.Millisecond):
-		}
+	err = in.Verify(made.SigningSecret, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	if err != nil {
+		return receiver.Request{}, err
 	}
+	m, err := examples.Event("user.created", tenant.TenantID)
+	if err == nil {
+		_, err = scene.Publish(ctx, m)
+	}
+	if err != nil {
+		return receiver.Request{}, err
+	}
+	got, err := scene.Arrival(ctx, m)
+	if err != nil {
+		return got, err
+	}
+	return got, story.Genuine(got, m)
 }

@@ -79,11 +79,7 @@ func (i incident) answering(t *testing.T, name, event string, status int) (clien
 
 func (i incident) publish(t *testing.T, m examples.Message) {
 	t.Helper()
-	body, err := m.Body()
-	if err == nil {
-		_, err = i.tenant.Publish(t.Context(), body)
-	}
-	if err != nil {
+	if err := i.tenant.SendEvents(t.Context(), i.tenant.EventsQueueURL, []examples.Message{m}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	_ "embed"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,8 +15,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/smithy-go"
 	"github.com/go-json-experiment/json"
+
+	"github.com/herald-webhooks/herald/infra/kit/receiver"
 )
 
 //go:embed aws/receiver.yaml
@@ -30,7 +30,7 @@ type AWS struct {
 	url, queue string
 	cloud      *cloudformation.Client
 	sqs        *sqs.Client
-	requests   map[string][]Request // by inbox
+	requests   map[string][]receiver.Request // by inbox
 }
 
 // StartOnAWS makes the receiver's stack. It first deletes the stack of an earlier run, which holds that run's requests,
@@ -38,7 +38,7 @@ type AWS struct {
 func StartOnAWS(ctx context.Context, cfg aws.Config, verified string) (*AWS, error) {
 	r := &AWS{
 		stack: verified + "-verify-receiver", secret: rand.Text() + rand.Text(), cloud: cloudformation.NewFromConfig(cfg),
-		sqs: sqs.NewFromConfig(cfg), requests: map[string][]Request{},
+		sqs: sqs.NewFromConfig(cfg), requests: map[string][]receiver.Request{},
 	}
 	if err := r.Close(ctx); err != nil {
 		return nil, fmt.Errorf("of an earlier run: %w", err)
@@ -76,8 +76,8 @@ func StartOnAWS(ctx context.Context, cfg aws.Config, verified string) (*AWS, err
 const (
 	patience = 5 * time.Minute // for CloudFormation
 
-	// receiverConcurrency is enough for the processes of deliver that fairQueues allows: each makes 10 attempts at a
-	// time.
+	// fewProcesses of deliver leave a backlog, with which fairQueues can see an effect. Each makes 10 attempts at a time.
+	fewProcesses        = 10
 	receiverConcurrency = 10 * fewProcesses
 	leftByLambda        = 100 // without a reservation, which Lambda keeps for all other functions
 )
@@ -113,7 +113,7 @@ func (r *AWS) Close(ctx context.Context) error {
 func (r *AWS) URL() string { return r.url + "/" + r.secret }
 
 // Requests reads the queue, and returns the inbox's requests.
-func (r *AWS) Requests(ctx context.Context, inbox string) ([]Request, error) {
+func (r *AWS) Requests(ctx context.Context, inbox string) ([]receiver.Request, error) {
 	for {
 		out, err := r.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 			QueueUrl: &r.queue, MaxNumberOfMessages: 10, WaitTimeSeconds: 1,
@@ -125,7 +125,7 @@ func (r *AWS) Requests(ctx context.Context, inbox string) ([]Request, error) {
 			break
 		}
 		for _, m := range out.Messages {
-			var got Request
+			var got receiver.Request
 			if err := json.Unmarshal([]byte(aws.ToString(m.Body)), &got); err != nil {
 				return nil, fmt.Errorf("reading a request: %w", err)
 			}
@@ -136,15 +136,6 @@ func (r *AWS) Requests(ctx context.Context, inbox string) ([]Request, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(r.requests[inbox], func(a, b Request) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(r.requests[inbox], func(a, b receiver.Request) int { return a.At.Compare(b.At) })
 	return slices.Clone(r.requests[inbox]), nil
-}
-
-// noRight makes of a refusal by IAM that the step cannot be shown.
-func noRight(doing, action string, err error) error {
-	var api smithy.APIError
-	if errors.As(err, &api) && strings.HasPrefix(api.ErrorCode(), "AccessDenied") {
-		return notShown("you have no right to look (" + action + ")")
-	}
-	return fmt.Errorf("%s: %w", doing, err)
 }

@@ -10,11 +10,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
-// madeBy is how [client.Client] describes the endpoints of a tenant, keyNote describes a run's keys.
-const (
-	madeBy  = "made by "
-	keyNote = "herald verify"
-)
+// madeBy is how [client.Client] describes the endpoints of a tenant.
+const madeBy = "made by "
 
 // own refuses tenants that have an endpoint or a key which no run made: they are an adopter's, by the same name.
 func (r *run) own(ctx context.Context) error {
@@ -92,6 +89,10 @@ func (r *run) removeEndpoints(ctx context.Context) (n int, err error) {
 		n++
 	}
 	return n, err
+}
+
+func (r *run) remove(ctx context.Context, e client.Endpoint) error {
+	return r.tenant.Call(ctx, "DELETE", "/v1/webhooks/"+e.ID, nil, nil)
 }
 
 // removeListed removes the items with the ids that a list shows of the tenant, until it shows nothing new: an index may

@@ -11,11 +11,6 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// Invoker invokes functions.
-type Invoker interface {
-	Invoke(context.Context, *lambda.InvokeInput, ...func(*lambda.Options)) (*lambda.InvokeOutput, error)
-}
-
 // behindQueues are the functions that believe the messages which they are given.
 var behindQueues = []string{"fanout", "deliver", "deadletter"}
 

@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// A noisy tenant has more deliveries than so few processes of deliver take at once, to a receiver that takes its
+// A noisy tenant has more deliveries than fewProcesses take at once, to a receiver that takes its
 // time, but not as much as would make the tenant a slow one.
 const (
-	fewProcesses   = 10
 	noisyEndpoints = 10
 	noisyEvents    = 30
 	quietEvents    = 5
@@ -61,7 +60,7 @@ func (r *run) crowd(ctx context.Context) (began time.Time, err error) {
 	}
 	began = time.Now()
 	for range noisyEvents {
-		if _, err := r.publish(ctx, "user.created"); err != nil {
+		if _, _, err := r.publish(ctx, "user.created"); err != nil {
 			return began, err
 		}
 	}

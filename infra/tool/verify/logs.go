@@ -17,12 +17,6 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Logs are the functions' logs, each named by its folder.
-type Logs interface {
-	// Each calls f with every line since a moment, as far as it can be read by now.
-	Each(ctx context.Context, function string, since time.Time, f func(text []byte)) error
-}
-
 // CloudWatchLogs are a stack's on AWS.
 type CloudWatchLogs struct {
 	Client *cloudwatchlogs.Client

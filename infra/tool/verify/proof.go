@@ -12,16 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudtrail/types"
 )
 
-// Trails is the part of CloudTrail that describes trails and their event selectors.
-type Trails interface {
-	DescribeTrails(context.Context, *cloudtrail.DescribeTrailsInput, ...func(*cloudtrail.Options)) (
-		*cloudtrail.DescribeTrailsOutput, error)
-	GetTrailStatus(context.Context, *cloudtrail.GetTrailStatusInput, ...func(*cloudtrail.Options)) (
-		*cloudtrail.GetTrailStatusOutput, error)
-	GetEventSelectors(context.Context, *cloudtrail.GetEventSelectorsInput, ...func(*cloudtrail.Options)) (
-		*cloudtrail.GetEventSelectorsOutput, error)
-}
-
 // proof looks whether CloudTrail records who invokes the operator functions. Their audit lines name the operator as the
 // request does. A stack works without it.
 func proof(ctx context.Context, r *run) (string, error) {

@@ -3,8 +3,8 @@ package verify
 import (
 	"context"
 	"crypto/rand"
-	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,18 +13,6 @@ import (
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
 )
 
-// Request is one attempt as it arrived.
-type Request struct {
-	Inbox     string    `json:"inbox"`
-	ID        string    `json:"id"`
-	Event     string    `json:"event"`
-	Timestamp string    `json:"timestamp"`
-	Signature string    `json:"signature"`
-	Body      []byte    `json:"body"` // base64 where it is written
-	Status    int       `json:"status"`
-	At        time.Time `json:"at"`
-}
-
 // Receiver is a tenant's HTTPS server that Herald can reach. Each path below its base is an inbox, and answers 200.
 // With ?pause=… it answers after so many milliseconds, a second at most. With ?until=… it answers 503 before that
 // moment. The receiver keeps nothing except the requests. Its base has a secret: all other addresses are answered 404,
@@ -32,7 +20,7 @@ type Request struct {
 type Receiver interface {
 	URL() string // its base
 	// Requests returns an inbox's requests, in the order of their arrival.
-	Requests(ctx context.Context, inbox string) ([]Request, error)
+	Requests(ctx context.Context, inbox string) ([]receiver.Request, error)
 }
 
 // Local is a receiver on loopback.
@@ -41,12 +29,12 @@ type Local struct {
 
 	secret   string // the first part of each path
 	mu       sync.Mutex
-	requests map[string][]Request // by inbox
+	requests map[string][]receiver.Request // by inbox
 }
 
 // StartLocal starts a receiver with the certificate that the local stack trusts.
 func StartLocal(certFile, keyFile string) (*Local, error) {
-	l := &Local{secret: rand.Text(), requests: map[string][]Request{}}
+	l := &Local{secret: rand.Text(), requests: map[string][]receiver.Request{}}
 	var err error
 	l.Server, err = receiver.Serve(certFile, keyFile, l)
 	return l, err
@@ -56,10 +44,10 @@ func StartLocal(certFile, keyFile string) (*Local, error) {
 func (l *Local) URL() string { return l.Server.URL + "/" + l.secret }
 
 // Requests returns an inbox's requests.
-func (l *Local) Requests(_ context.Context, inbox string) ([]Request, error) {
+func (l *Local) Requests(_ context.Context, inbox string) ([]receiver.Request, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return append([]Request(nil), l.requests[inbox]...), nil
+	return slices.Clone(l.requests[inbox]), nil
 }
 
 // longestPause bounds the time for which a request keeps a receiver busy.
@@ -72,16 +60,11 @@ func (l *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	got, err := receiver.Read(w, r)
 	if err != nil {
-		http.Error(w, "unreadable", http.StatusBadRequest)
 		return
 	}
-	got := Request{
-		Inbox: inbox, ID: r.Header.Get("wh-id"), Event: r.Header.Get("wh-webhook-event"),
-		Timestamp: r.Header.Get("wh-timestamp"), Signature: r.Header.Get("wh-signature"),
-		Body: body, Status: http.StatusOK, At: time.Now(),
-	}
+	got.Status = http.StatusOK
 	if until, err := strconv.ParseInt(r.URL.Query().Get("until"), 10, 64); err == nil && got.At.UnixMilli() < until {
 		got.Status = http.StatusServiceUnavailable
 	}
@@ -89,7 +72,7 @@ func (l *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(min(time.Duration(ms)*time.Millisecond, longestPause))
 	}
 	l.mu.Lock()
-	l.requests[got.Inbox] = append(l.requests[got.Inbox], got)
+	l.requests[inbox] = append(l.requests[inbox], got)
 	l.mu.Unlock()
 	w.WriteHeader(got.Status)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
+	"github.com/herald-webhooks/herald/infra/kit/receiver"
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
@@ -71,8 +72,8 @@ func TestReceiverOnAWS_answersAsItsAddressSays(t *testing.T) {
 		"": {StatusCode: 200}, `"until":"1"`: {StatusCode: 200}, `"until":"9999999999999"`: {StatusCode: 503},
 		`"pause":"300"`: {StatusCode: 200, Paused: 300}, `"pause":"3600000"`: {StatusCode: 200, Paused: 1000},
 	} {
-		want.Request = Request{
-			Inbox: "main", ID: "msg_1", Event: "user.created", Timestamp: "1", Signature: "v1,x", Body: []byte("hi"),
+		want.Request = receiver.Request{
+			Inbox: "main", ID: "msg_1", Event: "user.created", Timestamp: 1, Signature: "v1,x", Body: []byte("hi"),
 			Status: want.StatusCode,
 		}
 		got := run("/"+known+"/main", query)
@@ -90,7 +91,7 @@ func TestReceiverOnAWS_answersAsItsAddressSays(t *testing.T) {
 
 // answered has an answer, the recorded request, and the pause in milliseconds.
 type answered struct {
-	Request
+	receiver.Request
 	StatusCode int `json:"statusCode"`
 	Paused     int `json:"paused"`
 }
@@ -102,7 +103,7 @@ var strangers = []string{"/main", "/", "", "//m", "/" + known[1:] + "/main", "/"
 
 func TestLocal_keepsRequestsToItsOwnAddressAndPausesForASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &Local{secret: known, requests: map[string][]Request{}}
+		l := &Local{secret: known, requests: map[string][]receiver.Request{}}
 		ask := func(address string) (status int, took time.Duration) {
 			w, began := httptest.NewRecorder(), time.Now()
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "https://localhost/", strings.NewReader("hi"))

@@ -7,15 +7,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Call is a call that a function's role must be allowed, or must be refused. No call changes anything, even if it is
-// allowed by mistake: writes have a condition that no item meets.
-type Call struct {
-	Function string // its folder
-	Action   string // as IAM names it
-	Input    string // AWS's JSON, with ${…} for the physical name of a resource
-	Allowed  bool
-}
-
 // The calls name items that are not there.
 const (
 	tenantKey = `{"tenant_id":{"S":"` + Tenant + `"},"endpoint_id":{"S":"none"}}`

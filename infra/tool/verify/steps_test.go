@@ -9,6 +9,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+
+	"github.com/herald-webhooks/herald/infra/kit/receiver"
 )
 
 // Each row is the moments of attempts at one delivery, in seconds.
@@ -24,9 +26,9 @@ func TestPartialBatches_needEachItsOwnWait(t *testing.T) {
 		"a first wait too few": {[]float64{0, 0.5, 3}, "attempt 2 of msg_1 came 500ms after the one before"},
 		"none failed twice":    {[]float64{0, 1}, "no delivery failed twice"},
 	} {
-		var all []Request
+		var all []receiver.Request
 		for _, s := range row.moments {
-			all = append(all, Request{ID: "msg_1", At: time.Unix(0, 0).Add(time.Duration(s * float64(time.Second)))})
+			all = append(all, receiver.Request{ID: "msg_1", At: time.Unix(0, 0).Add(time.Duration(s * float64(time.Second)))})
 		}
 		_, err := partialBatches(waits, byID(all))
 		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
@@ -37,12 +39,13 @@ func TestPartialBatches_needEachItsOwnWait(t *testing.T) {
 
 func TestInTime_missesTheObjective(t *testing.T) {
 	took := []time.Duration{time.Second, 2 * time.Second, 30 * time.Second, 31 * time.Second}
-	says, err := inTime(context.Background(), &run{took: took})
+	r := &run{Config: Config{Objective: 30 * time.Second}, took: took}
+	says, err := inTime(context.Background(), r)
 	if want := "from SendMessage to the POST: median 30s, slowest 31s"; says != want || err != nil {
 		t.Errorf("%q, %v, want %q", says, err, want)
 	}
 	took[2] = took[3]
-	if _, err := inTime(context.Background(), &run{took: took}); err == nil || !strings.Contains(err.Error(), "clock") {
+	if _, err := inTime(context.Background(), r); err == nil || !strings.Contains(err.Error(), "clock") {
 		t.Errorf("two are late: %v", err)
 	}
 }

@@ -13,43 +13,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
-
-	"github.com/herald-webhooks/herald/infra/kit/client"
-	"github.com/herald-webhooks/herald/internal/operators/api"
 )
-
-// Tenant and its Noisy neighbour own everything that a run makes. One run at a time: the next one clears away
-// everything it finds.
-const (
-	Tenant = "herald-verify"
-	Noisy  = "herald-verify-noisy"
-)
-
-// Config configures a verification. All fields from Alarms on may be nil.
-type Config struct {
-	Client    *client.Client
-	Receiver  Receiver
-	Name      string          // of the stack
-	Local     bool            // there is no AWS
-	Logs      Logs            // of the functions
-	Waits     []time.Duration // between attempts, before they are lengthened at random
-	Processes int             // that deliver may have for a queue
-	Patience  time.Duration   // for anything that takes a working stack seconds
-	Progress  func(Result)    // is told of each step when it has ended
-
-	Operators []string // ARNs of the operator functions, and of replay's alias
-
-	Alarms cloudwatch.DescribeAlarmsAPIClient // nil: the stack has none
-	Trails Trails                             // nil: there is no CloudTrail
-	Direct Invoker                            // with the caller's rights; nil: there is no Lambda
-	Bell   Bell                               // nil: no alarm is set off
-	// RemoveProbes removes the functions of Try that a run has left (Prober.Remove); nil: there is no Lambda.
-	RemoveProbes func(context.Context) error
-	// Try makes calls with the role of a function (Prober.Try); nil: no role is probed.
-	Try func(ctx context.Context, function string, calls []Call) (codes []string, err error)
-}
 
 // Result is a step's result.
 type Result struct {
@@ -96,31 +60,6 @@ var steps = []struct {
 	{"the run's own things are gone", clearAway},
 }
 
-// run is a run under way.
-type run struct {
-	Config
-	id       string // of its tenant
-	tenant   *client.Client
-	endpoint client.Endpoint
-	issued   []string // ids of keys
-	secret   string
-	took     []time.Duration // all events until their first attempts, the shortest first
-	began    time.Time
-}
-
-// schedule is the longest time from a delivery's first attempt to its last.
-func (c Config) schedule() (total time.Duration) {
-	for _, wait := range c.Waits {
-		total += wait * 12 / 10
-	}
-	return total
-}
-
-// notShown is the error of a step that cannot be seen here.
-type notShown string
-
-func (n notShown) Error() string { return string(n) }
-
 // Run takes every step, the last one in any case. ok is false if any is broken.
 func Run(ctx context.Context, c Config) (results []Result, ok bool) {
 	r := &run{Config: c, id: Tenant, began: time.Now()}
@@ -133,7 +72,7 @@ func Run(ctx context.Context, c Config) (results []Result, ok bool) {
 		within := ctx
 		if last {
 			var cancel context.CancelFunc
-			within, cancel = context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+			within, cancel = context.WithTimeout(context.WithoutCancel(ctx), max(time.Minute, c.Patience))
 			defer cancel()
 		}
 		began := time.Now()
@@ -167,20 +106,4 @@ func Report(stack string, at time.Time, results []Result, ok bool) string {
 		fmt.Fprintf(&b, "| %s | %s | %s | %.1f s |\n", r.Step, r.State, says, r.Took.Seconds())
 	}
 	return b.String()
-}
-
-// eventually bounds a wait by the run's patience.
-func (r *run) eventually(ctx context.Context, what string, check client.Check) error {
-	return client.Eventually(ctx, r.Patience, what, check)
-}
-
-// issueKey makes the run a client of its tenant.
-func (r *run) issueKey(ctx context.Context) error {
-	request := api.IssueKeyRequest{TenantID: r.id, Description: keyNote}
-	key, err := client.Ask(ctx, r.Client, api.IssueKey, request)
-	if err != nil {
-		return err
-	}
-	r.tenant, r.issued = r.Client.As(r.id, key.APIKey), append(r.issued, key.KeyID)
-	return nil
 }

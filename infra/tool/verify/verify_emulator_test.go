@@ -16,6 +16,7 @@ import (
 	local "github.com/herald-webhooks/herald/infra/local/stack"
 	"github.com/herald-webhooks/herald/infra/tool/verify"
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/testkit/patience"
 )
 
 // start starts a local stack with the functions of the build, some of them replaced.
@@ -47,7 +48,9 @@ func start(t *testing.T, instead map[string]string) verify.Config {
 	t.Cleanup(func() { _ = receiver.Close() })
 	return verify.Config{
 		Client: client.New(running.State), Receiver: receiver, Name: "herald-local", Local: true,
-		Logs: verify.LocalLogs(filepath.Join(dir, "logs")), Patience: 2 * time.Minute, Processes: 4,
+		Logs: verify.LocalLogs(filepath.Join(dir, "logs")), Patience: patience.Limit(), Processes: 4,
+		Objective: patience.Limit(), // for a busy machine
+
 		Waits:    []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second},
 		Progress: func(r verify.Result) { t.Logf("%s %s: %s", r.State, r.Step, r.Says) },
 	}

@@ -24,7 +24,7 @@ import (
 // Account is the only account that the emulator knows.
 const Account = "123456789012"
 
-const startLimit = 90 * time.Second // importing its Python packages is most of it
+const startLimit = 5 * time.Minute // importing its Python packages is most of it
 
 // Emulator is a running server.
 type Emulator struct {

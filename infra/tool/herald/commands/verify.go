@@ -110,7 +110,7 @@ func proofOf(ctx context.Context, s stack.Stack, local bool) (proof, error) {
 	}
 	c := &run.config
 	c.Name, c.Local = s.Name, local
-	c.Patience = 3 * time.Minute
+	c.Patience, c.Objective = 3*time.Minute, 30*time.Second
 	c.Waits, c.Processes = waits, processes
 	c.Operators = operators
 	c.Client = &client.Client{

@@ -12,13 +12,53 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 )
 
-// Bell sets alarms off, and tells the results of their actions.
-type Bell interface {
-	cloudwatch.DescribeAlarmsAPIClient
-	cloudwatch.DescribeAlarmHistoryAPIClient
-	SetAlarmState(
-		context.Context, *cloudwatch.SetAlarmStateInput, ...func(*cloudwatch.Options),
-	) (*cloudwatch.SetAlarmStateOutput, error)
+func alarms(ctx context.Context, r *run) (string, error) {
+	if r.Alarms == nil {
+		return "", notShown("the local stack has no alarms")
+	}
+	all, err := r.alarmsOf(ctx, r.Alarms, types.StateValueAlarm)
+	if err != nil {
+		return "", err
+	}
+	var on []string
+	for _, a := range all {
+		if name := aws.ToString(a.AlarmName); r.ofStack(name) != "RejectedEventsAlarm" {
+			on = append(on, name)
+		}
+	}
+	if len(on) > 0 {
+		return "", fmt.Errorf("these are on: %s", strings.Join(on, ", "))
+	}
+	return "none of the stack's, apart from that on the event which the run had rejected", nil
+}
+
+// alarmsOf lists the stack's alarms, those in a state unless that is "".
+func (r *run) alarmsOf(
+	ctx context.Context, from cloudwatch.DescribeAlarmsAPIClient, state types.StateValue,
+) (all []types.MetricAlarm, err error) {
+	for pages := cloudwatch.NewDescribeAlarmsPaginator(from, &cloudwatch.DescribeAlarmsInput{
+		AlarmNamePrefix: aws.String(r.Name + "-"), StateValue: state,
+	}); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, noRight("listing alarms", "cloudwatch:DescribeAlarms", err)
+		}
+		all = append(all, slices.DeleteFunc(page.MetricAlarms, func(a types.MetricAlarm) bool {
+			return r.ofStack(aws.ToString(a.AlarmName)) == ""
+		})...)
+	}
+	return all, nil
+}
+
+// ofStack returns the logical id of an alarm of the stack, and "" for any other alarm. The template or CloudFormation
+// names the stack's alarms by its name and the logical id, and CloudFormation adds a random part. Alarms of other
+// stacks may begin with the same name.
+func (r *run) ofStack(name string) string {
+	parts := strings.Split(strings.TrimPrefix(name, r.Name+"-"), "-")
+	if len(parts) > 2 || !strings.HasSuffix(parts[0], "Alarm") {
+		return ""
+	}
+	return parts[0]
 }
 
 // rung is why an alarm goes off.
@@ -66,30 +106,22 @@ type bell struct{ alarm, topic string }
 
 // bells are one of the stack's alarms for each topic, one that is off if there is any.
 func (r *run) bells(ctx context.Context) (all []bell, err error) {
-	for pages := cloudwatch.NewDescribeAlarmsPaginator(r.Bell, &cloudwatch.DescribeAlarmsInput{
-		AlarmNamePrefix: aws.String(r.Name + "-"),
-	}); pages.HasMorePages(); {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, noRight("listing alarms", "cloudwatch:DescribeAlarms", err)
+	alarms, err := r.alarmsOf(ctx, r.Bell, "")
+	for _, a := range alarms {
+		if len(a.AlarmActions) == 0 {
+			continue
 		}
-		for _, a := range page.MetricAlarms {
-			name := aws.ToString(a.AlarmName)
-			if r.ofStack(name) == "" || len(a.AlarmActions) == 0 {
-				continue
-			}
-			topic := a.AlarmActions[0]
-			n := slices.IndexFunc(all, func(b bell) bool { return b.topic == topic })
-			if n < 0 {
-				n = len(all)
-				all = append(all, bell{topic: topic})
-			}
-			if a.StateValue == types.StateValueOk && all[n].alarm == "" {
-				all[n].alarm = name
-			}
+		topic := a.AlarmActions[0]
+		n := slices.IndexFunc(all, func(b bell) bool { return b.topic == topic })
+		if n < 0 {
+			n = len(all)
+			all = append(all, bell{topic: topic})
+		}
+		if a.StateValue == types.StateValueOk && all[n].alarm == "" {
+			all[n].alarm = aws.ToString(a.AlarmName)
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // heard looks for the action in the alarm's history.
