@@ -30,7 +30,12 @@ type Action[Request, Answer any] struct {
 
 // ForGood is the action at the alias of replay that may delete for good.
 func (a Action[Request, Answer]) ForGood() Action[Request, Answer] {
-	a.Function = ReplayForGood
+	return a.At(ReplayForGood)
+}
+
+// At is the action asked of another function or alias, such as a dry run of what deletes for good.
+func (a Action[Request, Answer]) At(function Function) Action[Request, Answer] {
+	a.Function = function
 	return a
 }
 
