@@ -43,12 +43,13 @@ func (s *judge) line(r *record, p *peer) []byte {
 		return nil
 	}
 	p.tenant = s.tenant(r)
+	r.states()
 	stored := s.address(r, p)
 	made := line{
 		TenantID: p.tenant, URL: p.url, Secret: s.secret(r, p.secret), Events: events(r, p.events),
 		Description: description(r, p.description), Headers: headers(r, p.headers), RateLimit: p.rate,
 	}
-	if p.disabled {
+	if r.off {
 		made.Status = endpoint.Disabled
 	}
 	s.bound(r, p, stored)
@@ -84,7 +85,8 @@ func (s *judge) tenant(r *record) (id string) {
 	case id == "":
 		r.refuse(path, "names no tenant: see --tenant")
 	case !event.ValidTenantID(id):
-		r.refuse(path, "is no id of a tenant, which "+strings.Replace(event.TenantIDRule, "must be", "has", 1)+": see --tenant")
+		rule := strings.Replace(event.TenantIDRule, "must be", "has", 1)
+		r.refuse(path, "is no id of a tenant, which "+rule+": see --tenant")
 		id = ""
 	}
 	return id

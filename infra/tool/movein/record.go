@@ -20,6 +20,7 @@ type record struct {
 
 	seen  map[string]bool // fields that were read, or say nothing about deliveries
 	out   bool            // the object cannot be converted
+	off   bool            // the endpoint is not certainly on
 	notes []Note
 }
 
@@ -57,9 +58,6 @@ func (r *record) text(names ...string) (found string) {
 	return found
 }
 
-// flag is a field that is true or false.
-func (r *record) flag(name string) bool { return r.value(name).Kind() == 't' }
-
 // part is an object in a field, as a record with the same notes. Without one it has no fields.
 func (r *record) part(name string) *record {
 	p := &record{number: r.number, seen: map[string]bool{}}
@@ -75,7 +73,7 @@ func (r *record) adopt(name string, p *record) {
 		n.Field = shortened(name + "." + n.Field)
 		r.notes = append(r.notes, n)
 	}
-	r.out = r.out || p.out
+	r.out, r.off = r.out || p.out, r.off || p.off
 }
 
 // names are the first of some fields that is a list of texts, or one text. nil is no such field, or null.
@@ -147,10 +145,10 @@ func (r *record) lose(reasons map[string]string) {
 	}
 }
 
-// rest reports the fields that were not looked at.
+// rest reports the fields that were not looked at. False and 0 say something: the sender may do without them.
 func (r *record) rest() {
 	for _, name := range slices.Sorted(maps.Keys(r.fields)) {
-		if !r.seen[name] && !empty(r.fields[name]) {
+		if v := r.fields[name]; !r.seen[name] && (!empty(v) || v.Kind() == 'f' || v.Kind() == '0') {
 			r.note(name, "is not known here, and left out")
 		}
 	}

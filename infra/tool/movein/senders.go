@@ -2,7 +2,6 @@ package movein
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,10 +15,9 @@ import (
 type peer struct {
 	id, tenant, host, url, description, secret string
 
-	events   []string // names and patterns of the other sender; nil means all
-	headers  []endpoint.Header
-	rate     int // deliveries a second; 0: no limit
-	disabled bool
+	events  []string // names and patterns of the other sender; nil means all
+	headers []endpoint.Header
+	rate    int // deliveries a second; 0: no limit
 }
 
 // readers read an object of each sender.
@@ -40,7 +38,7 @@ const (
 // fields secret and headers.
 func svix(r *record) peer {
 	p := peer{
-		id: r.text("id"), url: r.text("url"), description: r.text("description"), disabled: r.flag("disabled"),
+		id: r.text("id"), url: r.text("url"), description: r.text("description"),
 		events: r.names("eventTypes", "filterTypes"), secret: r.secret("secret", "key"),
 		rate: r.rate(time.Second, "throttleRate", "rateLimit"),
 	}
@@ -72,7 +70,7 @@ func outpost(r *record) peer {
 	config, credentials := r.part("config"), r.part("credentials")
 	p := peer{
 		id: r.text("id"), url: cmp.Or(config.text("url"), r.text("url")), description: r.text("description", "name"),
-		disabled: r.value("disabled_at") != nil, events: r.names("topics"), headers: config.headers("custom_headers"),
+		events: r.names("topics"), headers: config.headers("custom_headers"),
 		secret: cmp.Or(r.secret("secret"), credentials.secret("secret")),
 	}
 	if kind := r.text("type"); kind != "" && kind != "webhook" {
@@ -82,6 +80,7 @@ func outpost(r *record) peer {
 	credentials.ignore("previous_secret_invalid_at")
 	credentials.lose(map[string]string{"previous_secret": older})
 	for name, part := range map[string]*record{"config": config, "credentials": credentials} {
+		part.states()
 		part.rest()
 		r.adopt(name, part)
 	}
@@ -102,11 +101,6 @@ func standard(r *record) peer {
 		secret: r.secret("secret", "signing_secret", "signingSecret", "key"),
 		rate:   r.rate(r.duration("rate_limit_duration", time.Second), "rate_limit", "rateLimit"),
 	}
-	status := strings.ToLower(r.text("status"))
-	enabled := r.value("enabled")
-	p.disabled = r.flag("disabled") || enabled.Kind() == 'f' || slices.Contains([]string{
-		"disabled", "inactive", "paused", "off",
-	}, status)
 	r.ignore("created_at", "updated_at", "createdAt", "updatedAt", "object")
 	r.lose(map[string]string{
 		"metadata": noMetadata, "filter": noFilter, "filters": noFilter,
@@ -116,7 +110,7 @@ func standard(r *record) peer {
 
 // names of a Convoy project's rows that an endpoint or a subscription has, and that say nothing about deliveries.
 var ofConvoy = []string{
-	"uid", "project_id", "created_at", "updated_at", "deleted_at", "failure_rate", "period_failure_rate", "cb_state",
+	"uid", "project_id", "created_at", "updated_at", "failure_rate", "period_failure_rate", "cb_state",
 	"success_count", "failure_count", "retry_count", "support_email", "name", "type", "events", "source_metadata",
 	"http_timeout", "advanced_signatures",
 }
@@ -129,8 +123,6 @@ func convoy(r *record) peer {
 		events: r.names("event_types"), secret: cmp.Or(r.secret("secret"), r.newest("secrets")),
 		rate: r.rate(r.duration("rate_limit_duration", time.Minute), "rate_limit"), // Convoy's default is a minute
 	}
-	status := r.text("status")
-	p.disabled = status != "" && status != "active"
 	if r.value("event_types") == nil {
 		r.refuse("event_types", "no subscription to it is in the file: add the answer of /subscriptions")
 	}
@@ -140,7 +132,7 @@ func convoy(r *record) peer {
 	}
 	r.ignore(append(ofConvoy, "subscriptions")...)
 	r.lose(map[string]string{
-		"mtls_client_cert":  noMTLS,
+		"mtls_client_cert": noMTLS, "metadata": noMetadata,
 		"slack_webhook_url": "notices are EventBridge's here", "teams_webhook_url": "notices are EventBridge's here",
 	})
 	return p

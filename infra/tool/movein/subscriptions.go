@@ -30,10 +30,12 @@ func joined(records []*record) (endpoints []*record) {
 	}
 	types := map[*record][]string{}
 	for _, r := range subscriptions {
-		if !empty(r.fields["deleted_at"]) {
+		e := known(r.part("endpoint_metadata"))
+		r.states()
+		if r.off {
+			e.note("subscription", "is not certainly on: its event types are left out")
 			continue
 		}
-		e := known(r.part("endpoint_metadata"))
 		if types[e] == nil {
 			types[e] = e.names("event_types")
 		}

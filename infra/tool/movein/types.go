@@ -81,7 +81,7 @@ func (c *conversion) eventType(r *record) eventType {
 		t.name = r.text("name", "topic", "type", "id")
 	}
 	r.checkName(t.name)
-	if r.flag("archived") {
+	if said := stateOf([]string{"archived"}, r.value("archived")); said == off || said == unsure {
 		r.refuse("archived", "it is not published any more")
 	}
 	switch {

@@ -124,6 +124,7 @@ func TestTypes_leavesOutNamesThatNoCatalogueHas(t *testing.T) {
 		`["order.placed","Order.Placed"]`:       "name: is another's, or differs in case only",
 
 		`[{"name":"order.placed","archived":true}]`:                             "archived: it is not published any more",
+		`[{"name":"order.placed","archived":1}]`:                                "archived: it is not published any more",
 		`[{"name":"order.placed","deprecated":true}]`:                           "deprecated: a catalogue has no such mark",
 		`[{"name":"order.placed","groupName":"a","featureFlag":"b","shiny":1}]`: "shiny: is not known here",
 		`[{"name":"order.placed","schemas":{"1":{"type":"object"},"2":{}}}]`:    "schemas: of 2 versions the newest",
