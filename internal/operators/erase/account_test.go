@@ -26,7 +26,7 @@ func function(a *operatortest.Account, p *model.Process) lambda.Handler {
 	}
 	return &invoke.Function{
 		Name: "erase", Audit: a.Trail(p), Log: a.Logger(), Now: time.Now,
-		Actions: map[string]invoke.Action{api.EraseTenant.Name: invoke.Do(eraser.Erase)},
+		Actions: invoke.Table(invoke.Serve(api.EraseTenant, eraser.Erase)),
 	}
 }
 

@@ -54,13 +54,13 @@ func (c *Call) Audit(ctx context.Context, lines ...audit.Line) error {
 	return c.audit.Write(ctx, lines...)
 }
 
-// Action is one entry of a function's action table. Make it with Do.
+// Action is one entry of a function's action table. Serve makes them.
 type Action func(ctx context.Context, call *Call, payload []byte) (any, error)
 
-// Do makes an action of a typed function. Req's fields are the request's besides action and operator; unknown and empty
-// ones are refused. An *api.Refusal from do and cursor.ErrInvalid are answered, any other error is a Lambda error. A
-// field of the wrong name is refused, since a filter that is ignored would make a request act on more than was meant.
-func Do[Req, Res any](do func(ctx context.Context, call *Call, req Req) (Res, error)) Action {
+// typed makes an action of a typed function. Req's fields are the request's besides action and operator; unknown and
+// empty ones are refused. A refusal by do and cursor.ErrInvalid are answered, any other error is a Lambda error.
+// A field of the wrong name is refused, since a filter that is ignored would make a request act on more than was meant.
+func typed[Req, Res any](do func(ctx context.Context, call *Call, req Req) (Res, error)) Action {
 	return func(ctx context.Context, call *Call, payload []byte) (any, error) {
 		var request api.Envelope[Req]
 		if err := json.Unmarshal(payload, &request, json.RejectUnknownMembers(true)); err != nil {
@@ -87,7 +87,7 @@ type Entry struct {
 func Serve[Req, Ans any](
 	a api.Action[Req, Ans], do func(ctx context.Context, call *Call, req Req) (Ans, error),
 ) Entry {
-	return Entry{a.Name, Do(do)}
+	return Entry{a.Name, typed(do)}
 }
 
 // Table has actions by their names.

@@ -37,7 +37,7 @@ func testFunction(log *bytes.Buffer) *Function {
 		Log:  slog.New(slog.NewJSONHandler(log, nil)),
 		Now:  func() time.Time { return time.Unix(1_700_000_000, 0).In(time.FixedZone("", 3600)) },
 		Actions: map[string]Action{
-			"greet": Do(func(_ context.Context, call *Call, req greetRequest) (greetAnswer, error) {
+			"greet": typed(func(_ context.Context, call *Call, req greetRequest) (greetAnswer, error) {
 				if _, err := Size(req.Limit); err != nil {
 					return greetAnswer{}, err
 				}
@@ -47,16 +47,16 @@ func testFunction(log *bytes.Buffer) *Function {
 				call.Note(slog.String("delivery_id", req.Name))
 				return greetAnswer{"hello " + req.Name + " from " + call.Operator}, nil
 			}),
-			"fail": Do(func(context.Context, *Call, struct{}) (struct{}, error) {
+			"fail": typed(func(context.Context, *Call, struct{}) (struct{}, error) {
 				return struct{}{}, errors.New("arn:aws:secret detail")
 			}),
-			"be late": Do(func(context.Context, *Call, struct{}) (struct{}, error) {
+			"be late": typed(func(context.Context, *Call, struct{}) (struct{}, error) {
 				return struct{}{}, fmt.Errorf("asking 10.0.0.1: %w", context.DeadlineExceeded)
 			}),
-			"panic":       Do(func(context.Context, *Call, struct{}) (struct{}, error) { panic("boom") }),
-			"fail to say": Do(func(context.Context, *Call, struct{}) (float64, error) { return math.NaN(), nil }),
-			"never":       Do(func(context.Context, *Call, struct{}) (time.Time, error) { return time.Time{}, nil }),
-			"when":        Do(func(_ context.Context, call *Call, _ struct{}) (time.Time, error) { return call.Now, nil }),
+			"panic":       typed(func(context.Context, *Call, struct{}) (struct{}, error) { panic("boom") }),
+			"fail to say": typed(func(context.Context, *Call, struct{}) (float64, error) { return math.NaN(), nil }),
+			"never":       typed(func(context.Context, *Call, struct{}) (time.Time, error) { return time.Time{}, nil }),
+			"when":        typed(func(_ context.Context, call *Call, _ struct{}) (time.Time, error) { return call.Now, nil }),
 		},
 	}
 }
