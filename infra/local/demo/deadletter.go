@@ -32,9 +32,7 @@ func (d *demo) doom(ctx context.Context) error {
 
 func (d *demo) death(ctx context.Context) error {
 	heading("A receiver that stays down: dead, sealed, inspected, replayed, acknowledged")
-	s := d.doomed.scene
-	message := d.doomed.message
-	at := d.doomed.at
+	s, message := d.doomed.scene, d.doomed.message
 	letter, err := s.Death(ctx, patience, message)
 	if err != nil {
 		return err
@@ -42,7 +40,7 @@ func (d *demo) death(ctx context.Context) error {
 	attempts := s.inbox.Requests()
 	header()
 	for i := range attempts {
-		row(attempts, i, at)
+		row(attempts, i, d.doomed.at)
 	}
 	d.check(letter.Attempts == places && letter.Reason == "http_5xx" && letter.LastStatus == 500,
 		"dead after %d attempts, reason %s, last status %d", letter.Attempts, letter.Reason, letter.LastStatus)
@@ -59,7 +57,7 @@ func (d *demo) death(ctx context.Context) error {
 	}
 	last := len(attempts) - 1
 	header()
-	row(attempts, last, at)
+	row(attempts, last, d.doomed.at)
 	same, _ := story.Compare(attempts)
 	d.check(same && attempts[last].Standard == nil, "replayed with the same wh-id and verified")
 	state, err := d.acknowledged(ctx, letter.DeliveryID)

@@ -88,8 +88,7 @@ func (d *demo) everyEvent(ctx context.Context) error {
 	}
 	types := event.Types()
 	header()
-	verified := 0
-	exact := 0
+	verified, exact := 0, 0
 	ids := map[string]bool{}
 	var latencies []time.Duration // SendMessage → POST
 	for i, eventType := range types {
