@@ -28,7 +28,7 @@ const mostIncidentClicks = 12
 // A random incident is handled by the page alone: whatever can be sent is sent again, valid events are published,
 // invalid ones are discarded, and each endpoint that is down is known by its owner's name. No id is typed.
 func TestARandomIncidentByThePageAlone(t *testing.T) {
-	bin, err := filepath.Abs("../../.local/bin/incident")
+	bin, err := filepath.Abs("../../../.local/bin/incident")
 	if err != nil {
 		t.Fatal(err)
 	}

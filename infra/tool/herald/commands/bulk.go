@@ -29,7 +29,7 @@ type bulk struct {
 	forGood  bool // it deletes
 }
 
-// results are those of an act on ids, and the answer that has them.
+// results has what became of each id that was acted on, and the answer that says so.
 type results struct {
 	json jsontext.Value
 	rows []result

@@ -38,7 +38,7 @@ var (
 	}
 )
 
-// endpointColumns are those of trouble, with the limit that counts before the id.
+// endpointColumns add the limit in force, before the id, which stays last.
 var endpointColumns = slices.Insert(slices.Clone(troubleColumns), len(troubleColumns)-1,
 	terminal.Column[api.ListedEndpoint]{
 		Head: "limit", Of: func(e api.ListedEndpoint) any { return e.EffectiveRateLimit },

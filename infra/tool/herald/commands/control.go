@@ -17,14 +17,14 @@ import (
 	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
-// steer is an act of control on a target, and the question before it.
-type steer struct {
+// controlAct is an act of the function control on a target, and the question before it.
+type controlAct struct {
 	question string
 	do       func(ctx context.Context, c call, at api.Target) error
 }
 
-// steers are the acts by the names of their commands.
-var steers = map[string]steer{
+// controlActs are the acts, by the names of their commands.
+var controlActs = map[string]controlAct{
 	"pause":   {"Send nothing to %s", marks(api.Pause)},
 	"resume":  {"Go on with deliveries to %s, those that are held at first", marks(api.Resume)},
 	"limit":   {"Limit the deliveries a second for %s", limit},
@@ -97,18 +97,18 @@ func control(ctx context.Context, c call, places []api.Target) error {
 		c.Say("would %s: %s", action, all)
 		return nil
 	}
-	question := fmt.Sprintf(steers[action].question, all)
+	question := fmt.Sprintf(controlActs[action].question, all)
 	if rate := c.fields.Rate; rate != 0 {
 		question += fmt.Sprintf(" to %d", rate)
 	}
 	if err := c.confirm(question); err != nil {
 		return err
 	}
-	return steerEach(ctx, c, steers[action], targets)
+	return controlEach(ctx, c, controlActs[action], targets)
 }
 
-// steerEach goes on after a refusal, which is about one target, and ends at any other error.
-func steerEach(ctx context.Context, c call, act steer, targets []target) error {
+// controlEach goes on after a refusal, which is about one target, and ends at any other error.
+func controlEach(ctx context.Context, c call, act controlAct, targets []target) error {
 	done, code := 0, exit.Done
 	for n, at := range targets {
 		at.Reason = c.fields.Reason

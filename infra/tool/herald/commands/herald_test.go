@@ -100,7 +100,7 @@ func (f *fake) say(all ...answered) {
 func written(answer any) string {
 	text, err := api.EncodeAnswer(answer)
 	if err != nil {
-		panic(err) // there is none of the types of package api
+		panic(err) // the types of package api can all be encoded
 	}
 	return string(text)
 }
@@ -108,13 +108,12 @@ func written(answer any) string {
 // refused is a refusal as a function writes it.
 func refused(refusal api.Refusal) string { return written(api.Refused{Error: &refusal}) }
 
-// together is one answer with the fields of several, those of later ones where both have them: it answers every request
-// of a test alike.
+// together merges answers into one that fits many requests. Where two have a field, the later one wins.
 func together(all ...any) string {
 	fields := map[string]jsontext.Value{}
 	for _, answer := range all {
 		if err := json.Unmarshal([]byte(written(answer)), &fields); err != nil {
-			panic(err) // written has written it
+			panic(err) // written has encoded it
 		}
 	}
 	return written(fields)

@@ -35,7 +35,7 @@ type planned struct {
 	Switch    string `json:"switch"`
 	Is        string `json:"is"`
 	StoppedAt string `json:"stopped_at"` // the mark of a stop
-	Then      string `json:"then"`       // "" where it stays as it is
+	Then      string `json:"then"`       // empty if the switch is left as it is
 }
 
 var planColumns = []terminal.Column[planned]{

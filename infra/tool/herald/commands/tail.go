@@ -35,7 +35,7 @@ func tailCommand(s setup) *cli.Command {
 		usage.Among("outcome", inWords(outcomes...), outcomes...))
 }
 
-// outcomes are those of attempts.
+// outcomes are the values of --outcome.
 var outcomes = []string{
 	string(delivery.VerdictAcknowledged), string(delivery.VerdictRetry), string(delivery.VerdictDead),
 	string(delivery.VerdictDiscarded),

@@ -31,7 +31,7 @@ type Share struct {
 	Attempts, Millis float64
 }
 
-// ReadAttempt reads a line of deliver's log. Platform lines and sums of batches are no attempts.
+// ReadAttempt reads a line of deliver's log. It reports false for a line of the platform, or a batch's summary.
 func ReadAttempt(text string) (a Attempt, is bool) {
 	l, err := readLine([]byte(text))
 	if err != nil {
