@@ -34,7 +34,10 @@ func Patterns() []string { return slices.Clone(patterns) }
 func Known(name string) bool { return known[name] }
 
 // ValidPattern reports whether s may be in a subscription: an event name or one of the patterns.
-func ValidPattern(s string) bool { return known[s] || slices.Contains(patterns, s) }
+func ValidPattern(s string) bool { return known[s] || IsPattern(s) }
+
+// IsPattern reports whether s is one of Patterns.
+func IsPattern(s string) bool { return slices.Contains(patterns, s) }
 
 // Matches reports whether the subscription entry (a name or a pattern) selects the event
 // name. A wildcard selects every implemented event below its object, the catalogue's own included: "organization.*"

@@ -39,7 +39,27 @@ type Endpoint struct {
 	PublicKey       *string         `json:"public_key"`                // null where it has no key pair
 	SigningSecret   string          `json:"signing_secret,omitzero"`   // create and rotate only
 	HeadersDropped  []string        `json:"headers_dropped,omitempty"` // names; a change of the URL's origin only
+	Warnings        []Warning       `json:"warnings,omitempty"`        // create, put, change and restore only
 }
+
+// Warning is about a value that was accepted.
+type Warning struct {
+	Code    WarningCode `json:"code"`
+	Detail  string      `json:"detail"`  // for people
+	Pointer string      `json:"pointer"` // to the value, in the answer
+}
+
+// WarningCode says what a warning is about.
+type WarningCode string
+
+// The warnings that there are.
+const (
+	WarningUnknown    WarningCode = "unknown_event_type"    // the endpoint has it from before, and it selects nothing
+	WarningDeprecated WarningCode = "deprecated_event_type" // it is published, and another one is to be used
+)
+
+// WarningCodes returns all codes of warnings.
+func WarningCodes() []WarningCode { return []WarningCode{WarningUnknown, WarningDeprecated} }
 
 // EndpointList is a page of a tenant's endpoints, the newest first.
 type EndpointList struct {

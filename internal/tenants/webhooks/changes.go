@@ -54,10 +54,17 @@ func (h *Handler) alter(
 // they may hold a token that only the receiver before is to see.
 func (h *Handler) change(ctx context.Context, c *call) (any, error) {
 	f, err := h.readChange(c.body)
+	if f.unknown {
+		was, failed := h.load(ctx, c)
+		if failed != nil {
+			return nil, failed
+		}
+		f, err = h.readChange(c.body, was.Events...)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return h.alter(ctx, c, "update", func(e *endpoint.Endpoint) error {
+	shown, err := h.alter(ctx, c, "update", func(e *endpoint.Endpoint) error {
 		if !e.Live() {
 			return problem.New(problem.CodeEndpointDeleted)
 		}
@@ -68,6 +75,7 @@ func (h *Handler) change(ctx context.Context, c *call) (any, error) {
 		}
 		return h.setHeaders(ctx, e, f.headers)
 	})
+	return warned(shown), err
 }
 
 // removeTries is how often a deletion that met another change looks again: unlike a change, it means the same after
@@ -123,11 +131,12 @@ func (h *Handler) removeOnce(ctx context.Context, c *call, prunes bool) error {
 // restore makes a deleted endpoint active, with the secret and the headers that it had (infra/docs/spec.md,
 // "Endpoints").
 func (h *Handler) restore(ctx context.Context, c *call) (any, error) {
-	return h.alter(ctx, c, "restore", func(e *endpoint.Endpoint) error {
+	shown, err := h.alter(ctx, c, "restore", func(e *endpoint.Endpoint) error {
 		if e.Live() {
 			return problem.New(problem.CodeEndpointNotDeleted)
 		}
 		e.Status, e.DeletedAt = endpoint.Active, time.Time{}
 		return nil
 	})
+	return warned(shown), err
 }

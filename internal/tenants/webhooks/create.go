@@ -31,7 +31,7 @@ func (h *Handler) createFrom(ctx context.Context, c *call, f fields) (any, error
 	}
 	shown := h.viewOf(e, c.now)
 	shown.SigningSecret = secret
-	return shown, nil
+	return warned(shown), nil
 }
 
 // add gives a new endpoint of a tenant its id, secret and headers, and audits and stores it. The audit line comes

@@ -63,7 +63,14 @@ func (h *Handler) importEndpoints(
 func (h *Handler) importEndpoint(
 	ctx context.Context, by *invoke.Call, text jsontext.Value, dryRun bool,
 ) (one api.Imported) {
-	e, headers, secret, err := h.readImport(text)
+	e, f, secret, err := h.readImport(text)
+	if f.unknown && event.ValidTenantID(e.TenantID) {
+		had, failed := h.had(ctx, e.TenantID, f.url)
+		if failed != nil {
+			return h.notImported(ctx, one, failed)
+		}
+		e, f, secret, err = h.readImport(text, had...)
+	}
 	one.TenantID, one.Host = e.TenantID, e.Host()
 	if err != nil {
 		return h.notImported(ctx, one, err)
@@ -85,7 +92,7 @@ func (h *Handler) importEndpoint(
 		return one
 	}
 	c := &call{now: h.Now().UTC().Truncate(time.Millisecond), operator: by.Operator}
-	if err := h.add(ctx, c, &e, headers, secret); err != nil {
+	if err := h.add(ctx, c, &e, f.headers, secret); err != nil {
 		return h.notImported(ctx, one, err)
 	}
 	one.EndpointID, one.Result = e.ID, api.ResultCreated
@@ -124,13 +131,14 @@ func (h *Handler) notImported(ctx context.Context, one api.Imported, err error) 
 	return one
 }
 
-// readImport returns a new endpoint, its headers, and the secret that signs its deliveries.
-func (h *Handler) readImport(text jsontext.Value) (
-	e endpoint.Endpoint, headers *[]endpoint.Header, secret string, err error,
+// readImport returns a new endpoint, its fields, and the secret that signs its deliveries. Entries of events that the
+// endpoint had are taken: one that was imported before exists, even if the catalogue has since lost a type.
+func (h *Handler) readImport(text jsontext.Value, had ...string) (
+	e endpoint.Endpoint, f fields, secret string, err error,
 ) {
 	var in newImport
 	if err := decode(text, &in); err != nil {
-		return e, nil, "", err
+		return e, f, "", err
 	}
 	var r reader
 	r.require("/tenant_id", in.TenantID)
@@ -141,12 +149,12 @@ func (h *Handler) readImport(text jsontext.Value) (
 	if in.TenantID != nil {
 		e.TenantID = readTenant(in.TenantID, &r)
 	}
-	f := h.check(in.EndpointChange, &r)
+	f = h.check(in.EndpointChange, &r, had)
 	f.apply(&e)
 	if in.Secret != nil {
 		secret = readSecret(in.Secret, &r)
 	}
-	return e, f.headers, secret, r.problem()
+	return e, f, secret, r.problem()
 }
 
 func readTenant(v jsontext.Value, r *reader) string {

@@ -24,14 +24,16 @@ const (
 type fields struct {
 	url         *string // as it is stored
 	events      []string
+	unknown     bool // events have an entry that is refused, unless the endpoint has it already
 	description *string
 	headers     *[]endpoint.Header // none for null and {}
 	rateLimit   *int               // 0 for null: none
 	status      *endpoint.Status
 }
 
-// readNew returns the fields of a new endpoint's body. URL and events are among them.
-func (h *Handler) readNew(body []byte) (fields, error) {
+// readNew returns the fields of a new endpoint's body. URL and events are among them. Entries of events that the
+// endpoint had are taken, even if the catalogue has since lost them.
+func (h *Handler) readNew(body []byte, had ...string) (fields, error) {
 	var in management.NewEndpoint
 	if err := decode(body, &in); err != nil {
 		return fields{}, err
@@ -39,28 +41,28 @@ func (h *Handler) readNew(body []byte) (fields, error) {
 	var r reader
 	r.require("/url", in.URL.Value)
 	r.require("/events", in.Events.Value)
-	f := h.check(management.EndpointChange{NewEndpoint: in}, &r)
+	f := h.check(management.EndpointChange{NewEndpoint: in}, &r, had)
 	return f, r.problem()
 }
 
-// readChange returns the fields of a change's body.
-func (h *Handler) readChange(body []byte) (fields, error) {
+// readChange returns the fields of a change's body. Entries of events that the endpoint had are taken.
+func (h *Handler) readChange(body []byte, had ...string) (fields, error) {
 	var in management.EndpointChange
 	if err := decode(body, &in); err != nil {
 		return fields{}, err
 	}
 	var r reader
-	f := h.check(in, &r)
+	f := h.check(in, &r, had)
 	return f, r.problem()
 }
 
 // check reads the given members. The reader has their faults.
-func (h *Handler) check(in management.EndpointChange, r *reader) (f fields) {
+func (h *Handler) check(in management.EndpointChange, r *reader, had []string) (f fields) {
 	if in.URL.Value != nil {
 		f.url = new(h.readURL(in.URL, r))
 	}
 	if in.Events.Value != nil {
-		f.events = readEvents(in.Events, r)
+		f.events, f.unknown = readEvents(in.Events, r, had)
 	}
 	if in.Description.Value != nil {
 		f.description = new(readDescription(in.Description, r))
@@ -159,33 +161,35 @@ func notSubscribable(name string) string {
 
 const listed = "; GET /v1/event-types lists all"
 
-// readEvents reads an array of names and patterns. One that is too long is refused unread.
-func readEvents(v management.Member[[]string], r *reader) (list []string) {
+// readEvents reads an array of names and patterns. One that is too long is refused unread. Entries that the endpoint
+// had are taken; unknown is true if another one is refused for its name.
+func readEvents(v management.Member[[]string], r *reader, had []string) (list []string, unknown bool) {
 	const pointer = "/events"
 	var values []jsontext.Value
 	switch {
 	case v.Kind() != '[' || json.Unmarshal(v.Value, &values) != nil:
 		r.mistyped(pointer, "must be an array of strings")
-		return nil
+		return nil, false
 	case len(values) == 0:
 		r.refuse(pointer, "must have at least one entry")
-		return nil
+		return nil, false
 	case len(values) > maxEvents:
 		r.refuse(pointer, fmt.Sprintf("must have at most %d entries", maxEvents))
-		return nil
+		return nil, false
 	}
 	for i, value := range values {
 		at := fmt.Sprintf("%s/%d", pointer, i)
 		name, ok := r.text(value, at)
 		switch {
-		case ok && !event.ValidPattern(name):
+		case ok && !event.ValidPattern(name) && !slices.Contains(had, name):
+			unknown = true
 			r.refuse(at, notSubscribable(name))
 		case ok && slices.Contains(list, name):
 			r.refuse(at, "is a duplicate")
 		}
 		list = append(list, name)
 	}
-	return list
+	return list, unknown
 }
 
 // readRateLimit returns an endpoint's limit, in deliveries a second; 0 for null, which is none.

@@ -23,6 +23,13 @@ var errPassed = errors.New("the endpoint no longer has the URL")
 // on an endpoint that its owner has switched off.
 func (h *Handler) put(ctx context.Context, c *call) (answer any, err error) {
 	f, err := h.readNew(c.body)
+	if f.unknown {
+		had, failed := h.had(ctx, c.key.TenantID, f.url)
+		if failed != nil {
+			return nil, failed
+		}
+		f, err = h.readNew(c.body, had...)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -58,11 +65,12 @@ func (h *Handler) putOnce(ctx context.Context, c *call, f fields) (any, error) {
 	}
 	c.status = 200
 	c.endpointID = live[at].ID
-	return h.alter(ctx, c, "update", func(e *endpoint.Endpoint) error {
+	shown, err := h.alter(ctx, c, "update", func(e *endpoint.Endpoint) error {
 		if !e.Live() || e.URL != *f.url {
 			return errPassed
 		}
 		f.apply(e)
 		return h.setHeaders(ctx, e, f.headers)
 	})
+	return warned(shown), err
 }

@@ -25,8 +25,13 @@ func shapeOf[T any]() contract.Shape {
 	for _, code := range problem.Codes() {
 		codes = append(codes, string(code))
 	}
+	warnings := []string{}
+	for _, code := range management.WarningCodes() {
+		warnings = append(warnings, string(code))
+	}
 	listed := contract.Listed{
-		reflect.TypeFor[endpoint.Status](): statuses, reflect.TypeFor[problem.Code](): codes,
+		reflect.TypeFor[management.WarningCode](): warnings,
+		reflect.TypeFor[endpoint.Status]():        statuses, reflect.TypeFor[problem.Code](): codes,
 	}
 	return listed.ShapeOf(reflect.TypeFor[T]())
 }
@@ -61,6 +66,7 @@ func TestTheDescriptionHasTheShapesOfTheTypes(t *testing.T) {
 		"Rotation": shapeOf[management.Rotation](), "Test": shapeOf[management.Test](),
 		"Endpoint": shown, "EndpointWithSecret": secret, "EndpointList": list,
 		"EventTypes": shapeOf[management.EventTypes](), "EventType": shapeOf[management.EventType](),
+		"Warning":  shapeOf[management.Warning](),
 		"TestSent": shapeOf[management.TestSent](), "KeySet": shapeOf[management.KeySet](),
 		"SourceAddresses": shapeOf[management.SourceAddresses](), "Problem": shapeOf[problem.Document](),
 	} {

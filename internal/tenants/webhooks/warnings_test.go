@@ -1,0 +1,166 @@
+package webhooks
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
+)
+
+// withGone is a rig whose endpoint selects a type that the catalogue has since lost, as after a rollback to a version
+// without it.
+func withGone(t *testing.T) (w *rig, key string, e management.Endpoint) {
+	t.Helper()
+	w, key = newTenant(t)
+	e = w.create(key)
+	w.gone = "user.signed_in"
+	stored := w.aws.Endpoints[e.ID]
+	stored.Events = []string{"user.created", w.gone}
+	w.aws.Endpoints[e.ID] = stored
+	return w, key, e
+}
+
+// A machine sends back what it has read. What it has read is what is stored, before and after.
+func TestHandler_keepsAndWarnsOfATypeThatTheCatalogueHasLost(t *testing.T) {
+	warning := []management.Warning{{
+		Code: management.WarningUnknown, Pointer: "/events/1",
+		Detail: "user.signed_in is not implemented any more. It is kept, and selects nothing",
+	}}
+	for name, send := range map[string]func(w *rig, key string, shown management.Endpoint) answer{
+		"a PATCH of the list": func(w *rig, key string, shown management.Endpoint) answer {
+			return w.do(key, "PATCH", "/v1/webhooks/"+shown.ID, written(w, map[string]any{"events": shown.Events}))
+		},
+		"a PATCH of something else": func(w *rig, key string, shown management.Endpoint) answer {
+			return w.do(key, "PATCH", "/v1/webhooks/"+shown.ID, `{"description":"crm"}`)
+		},
+		"a PUT": func(w *rig, key string, shown management.Endpoint) answer {
+			return w.do(key, "PUT", "/v1/webhooks", written(w, map[string]any{"url": shown.URL, "events": shown.Events}))
+		},
+		"a restore": func(w *rig, key string, shown management.Endpoint) answer {
+			w.expect("delete", "204", w.do(key, "DELETE", "/v1/webhooks/"+shown.ID, ""))
+			return w.do(key, "POST", "/v1/webhooks/"+shown.ID+"/restore", "")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, key, e := withGone(t)
+			var shown, changed, again management.Endpoint
+			read := w.do(key, "GET", "/v1/webhooks/"+e.ID, "")
+			read.decode(t, &shown)
+			if strings.Contains(string(read.body), "warnings") {
+				t.Errorf("a read warns: %s", read.body)
+			}
+			a := send(w, key, shown)
+			w.expect(name, "200", a)
+			a.decode(t, &changed)
+			if diff := cmp.Diff(warning, changed.Warnings); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+			w.do(key, "GET", "/v1/webhooks/"+e.ID, "").decode(t, &again)
+			want := []string{"user.created", w.gone}
+			if !slices.Equal(shown.Events, want) || !slices.Equal(again.Events, want) {
+				t.Errorf("%q before, %q after, want %q", shown.Events, again.Events, want)
+			}
+			if stored := w.aws.Endpoints[e.ID]; !stored.Wants("user.created") || stored.Wants(w.gone) {
+				t.Error("the endpoint lost its other type, or selects one that does not exist")
+			}
+		})
+	}
+}
+
+func written(w *rig, value map[string]any) string {
+	w.t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A name is kept where it is. Nothing else gets it, and a list that has left it out does not get it back.
+func TestHandler_refusesUnknownNamesThatTheEndpointDoesNotHave(t *testing.T) {
+	w, key, e := withGone(t)
+	other := w.create(key)
+	const one, two = `"events":["user.signed_in"]`, `"events":["user.signed_in","user.invented"]`
+	for _, c := range []struct{ method, target, body, want string }{
+		{"POST", "", `{"url":"https://example.com/new",` + one + `}`, `422 validation_failed "/events/0"`},
+		{"PUT", "", `{"url":"https://example.com/new",` + one + `}`, `422 validation_failed "/events/0"`},
+		{"PUT", "", `{"url":"` + other.URL + `",` + one + `}`, `422 validation_failed "/events/0"`},
+		{"PUT", "", `{"url":"` + e.URL + `",` + two + `}`, `422 validation_failed "/events/1"`},
+		{"PUT", "", `{` + one + `}`, `422 validation_failed "/url" "/events/0"`},
+		{"PATCH", "/" + other.ID, `{` + one + `}`, `422 validation_failed "/events/0"`},
+		{"PATCH", "/" + e.ID, `{` + two + `}`, `422 validation_failed "/events/1"`},
+		{"PATCH", "/webhook_01JB3ZKX9M4W0S5V7N2Q8R6TYA", `{` + one + `}`, `404 endpoint_not_found`},
+		{"PATCH", "/" + e.ID, `{"events":["*"]}`, `200`},
+		{"PATCH", "/" + e.ID, `{` + one + `}`, `422 validation_failed "/events/0"`},
+	} {
+		w.expect(c.method+" "+c.body, c.want, w.do(key, c.method, "/v1/webhooks"+c.target, c.body))
+	}
+	w.expect("deleted", "204", w.do(key, "DELETE", "/v1/webhooks/"+other.ID, ""))
+	w.expect("deleted", `422 validation_failed "/events/0"`, w.do(key, "PATCH", "/v1/webhooks/"+other.ID, `{`+one+`}`))
+}
+
+func TestHandler_failsWhereTheEndpointWithAnUnknownNameCannotBeRead(t *testing.T) {
+	w, key, e := withGone(t)
+	w.readDown = true
+	list := map[string]any{"url": e.URL, "events": []string{w.gone}}
+	w.expect("PUT", "503 unavailable", w.do(key, "PUT", "/v1/webhooks", written(w, list)))
+	w.expect("PATCH", "503 unavailable", w.do(key, "PATCH", "/v1/webhooks/"+e.ID, written(w, list)))
+	got := w.move(false, `{"tenant_id":"acme","url":"`+e.URL+`","events":["user.signed_in"],"secret":"`+oldKey+`"}`)[0]
+	if got.Result != api.ResultFailed {
+		t.Errorf("import: %+v", got)
+	}
+}
+
+// An import that is made again finds its endpoints, even if the catalogue has since lost one of their types. A new
+// endpoint cannot have that type.
+func TestHandler_import_findsEndpointsWithATypeThatTheCatalogueHasLost(t *testing.T) {
+	w, _, e := withGone(t)
+	line := `{"tenant_id":"acme","url":"` + e.URL + `","secret":"` + oldKey +
+		`","events":["user.created","user.signed_in"]}`
+	elsewhere := strings.Replace(line, e.URL, "https://example.com/new", 1)
+	nobody := strings.Replace(line, "acme", "a b", 1)
+	for _, dryRun := range []bool{true, false} {
+		got := w.move(dryRun, line, elsewhere, nobody)
+		want := []api.Result{api.ResultExists, api.ResultRefused, api.ResultRefused}
+		if !slices.Equal(results(got), want) || got[0].EndpointID != e.ID || got[1].Errors[0].Field != "events/1" {
+			t.Errorf("dry run %t: %+v", dryRun, got)
+		}
+	}
+	if got := w.aws.Endpoints[e.ID].Events; !slices.Equal(got, []string{"user.created", w.gone}) {
+		t.Errorf("the endpoint has %q", got)
+	}
+}
+
+func TestWarnings_areAboutNamesOfTheList(t *testing.T) {
+	types := map[string]catalogue.Type{
+		"user.created": {}, "user_v2.created": {},
+		"user.old":    {Deprecated: true, ReplacedBy: "user_v2.created"},
+		"user.oldest": {Deprecated: true},
+	}
+	find := func(name string) (catalogue.Type, bool) { t, found := types[name]; return t, found }
+	got := warnings([]string{"*", "user.created", "user.old", "user.oldest", "user.gone", "account.*"}, find)
+	want := []management.Warning{
+		{
+			Code: management.WarningDeprecated, Pointer: "/events/2",
+			Detail: "user.old is deprecated. Use user_v2.created in its place",
+		},
+		{Code: management.WarningDeprecated, Pointer: "/events/3", Detail: "user.oldest is deprecated"},
+		{
+			Code: management.WarningUnknown, Pointer: "/events/4",
+			Detail: "user.gone is not implemented any more. It is kept, and selects nothing",
+		},
+		{
+			Code: management.WarningUnknown, Pointer: "/events/5",
+			Detail: "account.* is not implemented any more. It is kept, and selects nothing",
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}
