@@ -48,7 +48,7 @@ func eraseTenant(ctx context.Context, c call) error {
 	c.Say("%d of its rejected events discarded", n)
 	if err != nil {
 		return exit.With(exit.Unhealthy, "erased in part, see herald rejected list --tenant %s: %v",
-			answers.Safe(tenant), err)
+			quoted(tenant), err)
 	}
 	c.Say("messages on other queues end by themselves, and may leave a record or dead letter: erase again in 14 days")
 	return nil

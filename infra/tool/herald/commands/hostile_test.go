@@ -18,7 +18,6 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
 	"github.com/herald-webhooks/herald/internal/operators/api"
-	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 )
 
 // steering is a text of a tenant, a publisher or a receiver that would clear a screen, forge a line, reorder one, or be
@@ -132,61 +131,5 @@ func TestTable_isNoWiderThanAPersonReads(t *testing.T) {
 		if n := len([]rune(line)); n > 1200 {
 			t.Errorf("a line of %d characters", n)
 		}
-	}
-}
-
-// A tenant's id may begin like a flag. A suggested line is taken as it stands.
-func TestSuggestions_nameATenantThatLooksLikeAFlag(t *testing.T) {
-	for _, tenant := range []string{"-acme", "--yes", "-y", "--", "-"} {
-		for _, state := range []api.State{api.StateOpen, api.StatePaused, api.StateDeleted, api.StateHealthy} {
-			for _, paused := range []bool{true, false} {
-				health, letter := api.Health{State: state}, api.DeadLetter{DeliveryID: "msg_1"}
-				f := fakeOf(
-					to(api.GetEndpoint, api.Endpoint{
-						TenantID: tenant, EndpointID: "webhook_1", Description: "crm", TenantPaused: paused, Health: health,
-						Waiting: api.Waiting{Count: 3},
-					}),
-					to(api.ListDeadLetters, listOf(letter)),
-					to(api.GetSummary, api.Summary{
-						DeadLetters: map[deadletter.Status]api.LetterCount{deadletter.Dead: {Count: 1}},
-						Causes: &api.Causes{Data: []api.Cause{{
-							TenantID: tenant, EndpointID: "webhook_1", Description: "crm", State: state,
-						}}},
-					}),
-					to(api.ListEndpoints, listOf(api.ListedEndpoint{
-						TenantID: tenant, EndpointID: "webhook_1", Description: "crm", Health: health,
-					})))
-				for _, line := range [][]string{
-					{"--stack", "prod", "endpoints", "show", "--tenant", tenant, "webhook_1"}, {"--stack", "prod", "status"},
-				} {
-					_, _, words := f.play(t, "", line...)
-					for _, command := range nextOf(words) {
-						if strings.Contains(command, "#") {
-							t.Errorf("zsh takes no comment: %s", command)
-						}
-						takesAsItStands(t, command, tenant)
-					}
-				}
-			}
-		}
-	}
-}
-
-// takesAsItStands runs a suggested line, and fails the test unless it asks about this tenant.
-func takesAsItStands(t *testing.T, command, tenant string) {
-	t.Helper()
-	f := &fake{later: slices.Repeat([]string{together(
-		api.Endpoint{TenantID: tenant, EndpointID: "webhook_1"}, api.Survey{Complete: true}, api.Causes{},
-	)}, 9)}
-	unquoted := strings.ReplaceAll(command, "'", "") // as a shell does it
-	code, _, words := f.play(t, "", append([]string{"--dry-run"}, strings.Fields(unquoted)...)...)
-	if strings.HasPrefix(command, "test ") && code == 0 { // its plan asks nothing
-		return
-	}
-	if !slices.ContainsFunc(f.requests, func(r sent) bool { return r["tenant_id"] == tenant }) {
-		if strings.HasPrefix(command, "tenants ") && strings.Contains(words, "all endpoints of "+tenant) {
-			return
-		}
-		t.Errorf("%s: code %d, asked %v\n%s", command, code, f.requests, words)
 	}
 }

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"strings"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
@@ -59,20 +58,4 @@ func commandOf(act string, c call, e api.Endpoint) string {
 		return "dead purge --endpoint " + name
 	}
 	return "endpoints " + act + " " + name
-}
-
-// quoted is a text as a shell takes it for one word.
-func quoted(text string) string {
-	if plain.MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(answers.Safe(text), "'", `'\''`) + "'"
-}
-
-// argument is a text as a command takes it for an argument: behind "--", it is no flag.
-func argument(text string) string {
-	if strings.HasPrefix(text, "-") {
-		return "-- " + quoted(text)
-	}
-	return quoted(text)
 }

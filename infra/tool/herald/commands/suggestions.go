@@ -12,6 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
 // mostReplays bounds the replays that a status suggests.
@@ -75,31 +76,25 @@ func suggestions(
 	return commands
 }
 
-var (
-	plain  = regexp.MustCompile(`^[\w.][\w.-]*$`) // needs no quotes in a shell, and is no flag
-	spaced = regexp.MustCompile(`^[\w.\- ]+$`)    // needs quotes, of any kind
-)
-
-// nameOf names an endpoint in a command by its tenant and its description, or its id if that is shorter, a shell would
-// not take the description, or another of the rows has it, too.
+// nameOf names an endpoint in a command by its tenant and its description, or by its id if that is shorter, a shell
+// would not take the description, or another of the rows has the same description.
 func nameOf(e named, all []named) string {
 	shared := slices.ContainsFunc(all, func(other named) bool {
 		return other.endpointID != e.endpointID && other.tenantID == e.tenantID && other.description == e.description
 	})
-	id, tenant := e.endpointID, e.tenantID
-	description := e.description
 	switch {
-	case strings.HasPrefix(tenant, "-"): // the value of a flag may look like another
-		return quoted(id) + " --tenant " + quoted(tenant)
-	case !plain.MatchString(tenant):
-		return quoted(id)
-	case shared || len(description) > len(id) || !spaced.MatchString(description):
-		return tenant + "/" + id
-	case !plain.MatchString(description):
-		return `"` + tenant + "/" + description + `"`
+	case strings.HasPrefix(e.tenantID, "-"): // the value of a flag may look like another
+		return quoted(e.endpointID) + " --tenant " + quoted(e.tenantID)
+	case !event.ValidTenantID(e.tenantID):
+		return quoted(e.endpointID)
+	case shared || len(e.description) > len(e.endpointID) || !spaced.MatchString(e.description):
+		return quoted(e.tenantID + "/" + e.endpointID)
 	}
-	return tenant + "/" + description
+	return quoted(e.tenantID + "/" + e.description)
 }
+
+// spaced is a description that a command can have in quotes of any kind.
+var spaced = regexp.MustCompile(`^[\w.\- ]+$`)
 
 // called is how herald was called: with the flags that lead to the same stack.
 func called(line *cli.Command) string {

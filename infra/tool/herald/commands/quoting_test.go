@@ -1,0 +1,139 @@
+package commands
+
+import (
+	"errors"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
+	"github.com/herald-webhooks/herald/internal/testkit/names"
+)
+
+// A suggested line is pasted as it is, into whatever shell the operator has. It asks about the tenant that it names,
+// even if the id begins like a flag or has a pipe in it.
+func TestSuggestions_nameATenantInEveryShell(t *testing.T) {
+	for _, tenant := range slices.Concat(names.Tenants(), []string{"-acme", "-y", "--", "-"}) {
+		for _, state := range []api.State{api.StateOpen, api.StatePaused, api.StateDeleted, api.StateHealthy} {
+			for _, paused := range []bool{true, false} {
+				for _, command := range suggestedFor(t, tenant, state, paused) {
+					words := inShell(t, command)
+					if diff := slices.Compare(words, inCmd(t, command)); diff != 0 {
+						t.Errorf("sh and cmd.exe differ in %s", command)
+					}
+					takesWords(t, words, tenant)
+				}
+			}
+		}
+	}
+}
+
+// suggestedFor are the commands that endpoints show and status suggest for an endpoint in that state.
+func suggestedFor(t *testing.T, tenant string, state api.State, paused bool) (commands []string) {
+	t.Helper()
+	health, letter := api.Health{State: state}, api.DeadLetter{DeliveryID: "msg_1"}
+	for _, description := range []string{"crm", "our crm"} {
+		f := fakeOf(
+			to(api.GetEndpoint, api.Endpoint{
+				TenantID: tenant, EndpointID: "webhook_1", Description: description, TenantPaused: paused, Health: health,
+				Waiting: api.Waiting{Count: 3},
+			}),
+			to(api.ListDeadLetters, listOf(letter)),
+			to(api.GetSummary, api.Summary{
+				DeadLetters: map[deadletter.Status]api.LetterCount{deadletter.Dead: {Count: 1}},
+				Causes: &api.Causes{Data: []api.Cause{{
+					TenantID: tenant, EndpointID: "webhook_1", Description: description, State: state,
+				}}},
+			}),
+			to(api.ListEndpoints, listOf(api.ListedEndpoint{
+				TenantID: tenant, EndpointID: "webhook_1", Description: description, Health: health,
+			})))
+		for _, line := range [][]string{
+			{"--stack", "prod", "endpoints", "show", "--tenant", tenant, "webhook_1"}, {"--stack", "prod", "status"},
+		} {
+			_, _, words := f.play(t, "", line...)
+			commands = append(commands, nextOf(words)...)
+		}
+	}
+	if len(commands) == 0 {
+		t.Errorf("nothing is suggested for %s, which is %s", tenant, state)
+	}
+	return commands
+}
+
+// inShell are the words that sh makes of a line. The line fails the test where a shell would take its end for a
+// comment.
+func inShell(t rapid.TB, line string) []string {
+	t.Helper()
+	if strings.Contains(line, "#") {
+		t.Errorf("zsh takes no comment: %s", line)
+	}
+	out, err := exec.Command("sh", "-c", `set -f; printf '%s\n' `+line).Output()
+	if err != nil {
+		t.Fatalf("sh: %s: %v", line, errors.Unwrap(err))
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+}
+
+// inCmd are the words that a program gets from cmd.exe, which knows double quotes alone. Outside of them it would
+// interpret some characters, and % everywhere.
+func inCmd(t rapid.TB, line string) (words []string) {
+	t.Helper()
+	word, inQuotes, begun := "", false, false
+	for _, c := range line {
+		switch {
+		case c == '"':
+			inQuotes, begun = !inQuotes, true
+		case c == ' ' && !inQuotes:
+			if begun {
+				words = append(words, word)
+			}
+			word, begun = "", false
+		case strings.ContainsRune("%!'`$", c), !inQuotes && strings.ContainsRune("&|<>^()@=,;+~", c):
+			t.Errorf("cmd.exe or PowerShell interprets %c in %s", c, line)
+		default:
+			word, begun = word+string(c), true
+		}
+	}
+	if inQuotes {
+		t.Errorf("a quote is open in %s", line)
+	}
+	if begun {
+		words = append(words, word)
+	}
+	return words
+}
+
+// takesWords runs a command line, and fails the test unless it asks about this tenant.
+func takesWords(t *testing.T, line []string, tenant string) {
+	t.Helper()
+	f := &fake{later: slices.Repeat([]string{together(
+		api.Endpoint{TenantID: tenant, EndpointID: "webhook_1"}, api.Survey{Complete: true}, api.Causes{},
+	)}, 9)}
+	code, _, words := f.play(t, "", append([]string{"--dry-run"}, line...)...)
+	if line[0] == "test" && code == 0 { // its plan asks nothing
+		return
+	}
+	if !slices.ContainsFunc(f.requests, func(r sent) bool { return r["tenant_id"] == tenant }) {
+		if line[0] == "tenants" && strings.Contains(words, "all endpoints of "+tenant) {
+			return
+		}
+		t.Errorf("%q: code %d, asked %v\n%s", line, code, f.requests, words)
+	}
+}
+
+func TestQuoted_isOneWordInEveryShell(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		id := names.Any().Draw(t, "tenant")
+		line := quoted(id)
+		for _, words := range [][]string{inShell(t, line), inCmd(t, line)} {
+			if !slices.Equal(words, []string{id}) {
+				t.Errorf("%s is read as %q", line, words)
+			}
+		}
+	})
+}
