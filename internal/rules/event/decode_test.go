@@ -245,12 +245,19 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(body))
 	}
+	for _, body := range wrapped(f) {
+		f.Add(body)
+		f.Add(beside(body))
+	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		e, err := event.Decode(body, "id")
 		if err != nil {
 			var refused *event.Invalid
 			if !errors.As(err, &refused) {
 				t.Errorf("%q: %v is a %T, want *Invalid", body, err, err)
+			}
+			if len(err.Error()) > 512 {
+				t.Errorf("%q is refused by a reason of %d bytes", body, len(err.Error()))
 			}
 			return
 		}

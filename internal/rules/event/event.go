@@ -17,6 +17,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/rules/badjson"
 	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
+	"github.com/herald-webhooks/herald/internal/rules/event/envelope"
 )
 
 // Event is one accepted event message (infra/docs/design.md, "Event message").
@@ -78,10 +79,25 @@ type message struct {
 }
 
 // Decode reads the body of a message on EventsQueue. messageID is the SQS message id, which
-// serves where the event has no id. The error is always an *Invalid.
+// serves where the event has no id. The error is always an *Invalid. Where another program wrapped or encoded the
+// event, its reason says how the publisher gets rid of that.
 func Decode(body []byte, messageID string) (Event, error) {
+	e, refused := decode(body, messageID)
+	if refused == nil {
+		return e, nil
+	}
+	if len(body) <= maxBody {
+		if cure := envelope.Cure(body); cure != "" {
+			return Event{}, &Invalid{EventID: refused.EventID, Reason: cure}
+		}
+	}
+	return Event{}, refused
+}
+
+// decode is Decode without a word about envelopes.
+func decode(body []byte, messageID string) (Event, *Invalid) {
 	e := Event{ID: messageID}
-	refuse := func(field, format string, args ...any) (Event, error) {
+	refuse := func(field, format string, args ...any) (Event, *Invalid) {
 		return Event{}, &Invalid{EventID: e.ID, Field: field, Reason: fmt.Sprintf(format, args...)}
 	}
 	if len(body) > maxBody {
@@ -142,13 +158,22 @@ func (e *Event) fill(m message) (field, reason string) {
 		}
 	}
 	if m.Data.Kind() != '{' {
-		return "data", "must be an object"
+		return "data", notAnObject(m.Data)
 	}
 	e.Data = m.Data
 	if e.Type == userCreated && catalogue.Specified(userCreated) && !hasUserID(e.Data) {
 		return "data.userId", "must be user_ and at least one more character"
 	}
 	return "", ""
+}
+
+// notAnObject is the reason of data of another kind. An object in a JSON string was encoded twice.
+func notAnObject(data jsontext.Value) string {
+	const reason = "must be an object"
+	if cure := envelope.OfString(data); cure != "" {
+		return reason + ", not " + cure
+	}
+	return reason
 }
 
 // Payload returns the bytes that are signed and sent: {"type":…,"data":…}, Data unchanged
