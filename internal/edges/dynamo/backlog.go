@@ -132,9 +132,9 @@ type Due struct {
 	DueAt    time.Time
 }
 
-// Due returns the keys of the items of one due-shard that are due until then, the earliest first. A page has at most
-// limit keys. next is "" after the last page. The index is a little behind the table. An item may be missing from it,
-// be gone already, or have another time by now.
+// Due returns the keys of the items of one due-shard that are due by then, the earliest first. A page has at most limit
+// keys. next is "" after the last page. The index lags a little behind the table: it may lack an item, still have one
+// that is gone, or give one an earlier time than it has by now.
 func (b *Backlog) Due(
 	ctx context.Context, dueShard int, until time.Time, limit int, cursor string,
 ) (due []Due, next string, err error) {

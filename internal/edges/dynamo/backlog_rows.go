@@ -66,7 +66,8 @@ func backlogRowOf(i backlog.Item) backlogRow {
 
 var errBacklogVersion = errors.New("of another version")
 
-// backlogItemOf is the reverse of backlogRowOf. A row of another version is unreadable, and stays for a later release.
+// backlogItemOf is the reverse of backlogRowOf. A row of another version is unreadable. It stays in the table for a
+// release of Herald that can read it.
 func backlogItemOf(item attributes) (backlog.Item, error) {
 	if v := read[int](item, "version"); v != backlogVersion {
 		return backlog.Item{}, fmt.Errorf("item %d: %w", v, errBacklogVersion)

@@ -26,8 +26,7 @@ func NewDeadLetters(client *dynamodb.Client, name string) *DeadLetters {
 	return &DeadLetters{table: table{client, name}}
 }
 
-// KeepDead returns the store with another life for its records, which begins at a death. A record with a life of 0
-// never expires.
+// KeepDead returns the store with another life for its records, counted from a death. A life of 0 keeps them for ever.
 func (d *DeadLetters) KeepDead(life time.Duration) *DeadLetters {
 	return &DeadLetters{d.table, life}
 }

@@ -20,8 +20,8 @@ type ErasedTables struct {
 
 // Erasure finds and deletes all items of a tenant, kind by kind. Tables without an index by tenant are scanned, several
 // parts at once. A scan is slow, but erasures are rare, and an index would cost something with every write. The scans
-// are eventually consistent, which halves their price. They may miss an item of the last moments. A consistent scan
-// would miss such an item, too, if it was written behind the scan.
+// are eventually consistent, which halves their price. They may miss an item that was written moments ago. A consistent
+// scan could miss such an item as well, if it was written to a part that the scan had passed.
 type Erasure struct{ kinds []erased }
 
 // erased is one kind of items.

@@ -91,7 +91,7 @@ func (d *DeadLetters) Count(ctx context.Context, s job.Selector) (n int, oldest 
 	return n, first[0].DiedAt, err
 }
 
-// ErrSelector is returned for a selection without an index. Only a scan of the table could make it.
+// ErrSelector is returned for a selection that no index serves. Only a scan of the table could make it.
 var ErrSelector = errors.New("dead letters are selected by endpoint, tenant or status")
 
 // selection makes the Query for a selector, on the index with the fewest records. The indexes have all attributes

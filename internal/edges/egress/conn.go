@@ -61,8 +61,9 @@ func (c *conn) ready(deadline time.Time) error {
 	return c.wire.SetDeadline(deadline)
 }
 
-// unasked returns an error if TLS has something to say without a look at the socket. The front of a
-// record is no fault: it may become a message of TLS itself, such as a session ticket.
+// unasked returns an error if bytes that have already been received are an answer that nobody asked for. It does not
+// read the socket. The beginning of a TLS record is no fault: it may become a message of TLS itself, such as a session
+// ticket.
 func (c *conn) unasked() error {
 	c.wire.buffered = true
 	_, err := c.tls.Read(make([]byte, 1))
@@ -73,10 +74,10 @@ func (c *conn) unasked() error {
 	return cmp.Or(err, errUnasked)
 }
 
-// post sends the request and reads the answer. keep says that the connection may serve another: the
-// answer ended where it said it would and nothing followed. Bytes that come later are found before the
-// connection is used again. A failure's status decides also where its headers have no end; a success may be that of a
-// receiver that crashed over them.
+// post sends the request and reads the answer. keep says that the connection may serve another request: the answer
+// ended where it said it would, and nothing followed. Bytes that come later are found before the connection is used
+// again. A status that means failure counts even if the headers behind it have no end. A status that means success does
+// not: the receiver may have crashed over them.
 func (c *conn) post(x *exchange) (r delivery.Response, keep bool, err error) {
 	c.said.N = maxHeader
 	// A receiver may answer without taking all of the request: also a broken one has an answer.

@@ -53,9 +53,9 @@ func Of(m delivery.Message, delay time.Duration) Outgoing {
 	return Outgoing{Body: string(m.Body), Group: m.TenantID, Attributes: Attributes(m), Trace: m.Trace, Delay: delay}
 }
 
-// ToRetry makes a delivery message ready to be sent to RetryQueue or SlowQueue after delay. It gives no
-// reason: a dead letter that has one was sent to DeadLetterQueue, and one that has none was moved
-// there by SQS.
+// ToRetry makes a delivery message ready to be sent to RetryQueue or SlowQueue after delay. It removes the reason,
+// because only messages that Herald sends to DeadLetterQueue have one: a dead letter without a reason was moved there
+// by SQS.
 func ToRetry(m delivery.Message, delay time.Duration) Outgoing {
 	m.Life.Reason, m.Life.Status = "", 0
 	return Of(m, delay)

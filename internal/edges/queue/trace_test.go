@@ -117,7 +117,7 @@ func TestDecode_takesTheTraceOfAnInvocationForNone(t *testing.T) {
 	}
 }
 
-// A trace decides about nothing: none of them makes a message unreadable.
+// No trace makes a message unreadable, however malformed it is.
 func TestDecode_readsMessagesWithoutATraceAndWithAMalformedOne(t *testing.T) {
 	for name, header := range map[string]string{
 		"none": "", "traceparent": traceparent, "no root": "Parent=00f067aa0ba902b7", "a line": "Root=\n", "long": long,

@@ -1,8 +1,8 @@
 // Package recent is a process's bounded memory between invocations.
 //
-// It promises that a memory never holds more entries than its bound, and that a new entry takes the place of one
-// other at most, the one that was used longest ago: no flood of new entries empties the memory of entries in use. It
-// forgets nothing by time. A caller that needs the age of a value stores a time with it.
+// It promises that a memory never holds more entries than its bound, and that a new entry displaces at most one other,
+// the one that was used longest ago. So a flood of new entries does not drive out the entries in use. It forgets
+// nothing by time: a caller that needs the age of a value stores a time with it.
 package recent
 
 import (
@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// defaultBound is the bound of a memory without another.
+// defaultBound is the bound of a memory for which none was given.
 const defaultBound = 1000
 
 // Memory holds the entries that were used last. The zero Memory is empty and ready for use. It is safe for concurrent

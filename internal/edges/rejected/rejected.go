@@ -76,8 +76,8 @@ type Queue struct {
 // Briefly is longer than an operator function runs: one invocation sees each event once.
 const Briefly = time.Minute
 
-// A look of inspect goes on receiving for LookTime, and hides the events that it meets for Glance: longer, so that it
-// meets each event once. Together they are shorter than job.LooksOver.
+// A look of inspect receives events for LookTime. It hides each event for Glance, which is longer, so that it meets no
+// event twice. Everything that it has hidden is visible again within their sum, which is less than job.LooksOver.
 const (
 	LookTime = 10 * time.Second
 	Glance   = 20 * time.Second
@@ -180,7 +180,7 @@ func (e Event) Selected(s job.Selector) bool {
 		!e.SentAt.Before(s.Since) && (s.Until.IsZero() || e.SentAt.Before(s.Until))
 }
 
-// TenantOf is the tenant that an event names, "" for none. The message may be no event at all, and its field may hold
+// TenantOf is the tenant that an event names, or "". The message may not be an event at all, so the field may hold
 // anything.
 func TenantOf(e Event) string {
 	var named struct {

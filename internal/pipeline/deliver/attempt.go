@@ -40,7 +40,8 @@ func spentBy(posts []candidate, attempts []attempt) map[string]time.Duration {
 	return spent
 }
 
-// attemptOne makes one attempt. A panic becomes the internal error of this delivery, and the others go on.
+// attemptOne makes one attempt. A panic becomes the internal error of this delivery, and does not touch the other
+// attempts.
 func (h *Handler) attemptOne(ctx context.Context, c candidate, to *receiver, charging *charging) (a attempt) {
 	defer func() { charging.ended(c.message.TenantID, h.Now()) }()
 	err := parallel.Guard(func() (err error) {

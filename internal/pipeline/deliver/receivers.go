@@ -37,10 +37,10 @@ func receiversOf(posts []candidate, perHost int) map[dynamo.EndpointKey]*receive
 	return receivers
 }
 
-// enter waits for a place. It returns "" if the attempt may begin: leave then has to follow. Otherwise, it returns the
-// reason why no attempt is made. Without a place before the deadline of ctx, that is the time. A first attempt to an
-// endpoint that hangs would keep the batch for another timeout. It goes to RetryQueue, where attempts to that endpoint
-// are fewer.
+// enter waits for a place. It returns "" if the attempt may begin: then leave has to follow. Otherwise it returns the
+// reason why no attempt is made. It runs out of time if no place is free by the deadline of ctx. A first attempt to an
+// endpoint that hangs would keep the batch for another timeout, so it goes to RetryQueue, from which fewer attempts to
+// that endpoint are made.
 func (r *receiver) enter(ctx context.Context, from delivery.Queue) (refused delivery.Reason) {
 	select {
 	case r.places <- struct{}{}:

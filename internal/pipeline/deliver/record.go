@@ -14,14 +14,15 @@ import (
 // stateTime bounds all writes of delivery states: they are not worth holding an invocation for.
 const stateTime = 2 * time.Second
 
-// record writes delivery states and circuits. A failed write is logged and counted: the queues know.
+// record writes delivery states and circuits. A failed write is logged and counted. It loses no delivery, because the
+// work is on the queues.
 func (h *Handler) record(ctx context.Context, ends []end) {
 	h.recordStates(ctx, ends)
 	h.recordCircuits(ctx, ends)
 }
 
-// recordStates writes the state of each delivery, the acknowledged ones in one call. The states are for operators, and
-// the queues have the truth, so it gives up early and answers with no error.
+// recordStates writes the state of each delivery, the acknowledged ones in one call. Only operators read the states,
+// and the queues hold the truth. So it gives up early, and returns no error.
 func (h *Handler) recordStates(ctx context.Context, ends []end) {
 	now := h.Now()
 	acknowledged := make([]delivery.Record, 0, len(ends))

@@ -213,8 +213,8 @@ func TestHandler_Process_sendsNothingWithoutSlots(t *testing.T) {
 	}
 }
 
-// Slots that cannot be taken hold up the other deliveries of a batch for half a second, and of the next batches none:
-// otherwise an endpoint with an item that DynamoDB throttles would delay everyone who is in a batch with it.
+// Slots that cannot be taken hold up the other deliveries of one batch for half a second, and those of the next batches
+// not at all. Otherwise an endpoint whose item DynamoDB throttles would delay everyone who shares a batch with it.
 func TestHandler_Process_isHeldUpBySlotsSeldom(t *testing.T) {
 	var began time.Time
 	var waited []time.Duration
@@ -260,8 +260,8 @@ func TestHandler_Process_isHeldUpBySlotsSeldom(t *testing.T) {
 	})
 }
 
-// Endpoints with slots that cannot be taken may use up the time of all. The others in the batch are asked for with the
-// next one, and from then on before those endpoints.
+// Endpoints whose slots cannot be taken may use up the time for the whole batch. The next batch asks for the slots of
+// the others, and from then on they are asked for first.
 func TestHandler_Process_takesTheSlotsOfOthersBeforeThoseThatWereRefused(t *testing.T) {
 	in(t, status(204), func(w *rig) {
 		w.limit(10)

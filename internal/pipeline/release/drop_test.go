@@ -35,8 +35,9 @@ func TestRun_dropsWhatWaitsForADeletedEndpoint(t *testing.T) {
 	})
 }
 
-// A run that saw the endpoint deleted leaves deliveries that came after its restoration, and goes on behind them.
-// Clocks may differ by less than a run.
+// A run that has read an endpoint as deleted leaves deliveries that began after it asked, because the endpoint may have
+// been restored since. It still discards the older ones behind them. Clocks differ, so it also leaves what began within
+// one run's length before.
 func TestRun_leavesWhatBeganAfterADeletion(t *testing.T) {
 	inAccount(t, func(a *account) {
 		young := a.held(hook, 1, func(i *backlog.Item) { i.Message.Life.StartedAt = time.Now().Add(-30 * time.Second) })

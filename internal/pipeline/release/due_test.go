@@ -138,7 +138,7 @@ func TestRun_ofAScheduleThatIsOver(t *testing.T) {
 	})
 }
 
-// The index is behind the table: an item may wait for longer by now.
+// The index lags behind the table: an item that it lists as due may by now wait for a later time.
 func TestRun_sendsNothingBeforeTheTimeThatTheTableTells(t *testing.T) {
 	inAccount(t, func(a *account) {
 		i := a.due(hook, -time.Minute)

@@ -11,8 +11,8 @@ import (
 // whether something is left.
 type work func(ctx context.Context, until time.Time) (did counts, left bool)
 
-// share gives each kind of work an equal part of the time until then, and notes the counts of each part.
-// Time that one kind does not use is shared again among the unfinished ones.
+// share gives each kind of work an equal part of the time until then, and notes the counts of each part. Time that one
+// kind does not use is shared again among the unfinished ones.
 func share(ctx context.Context, now func() time.Time, until time.Time, note func(counts), kinds ...work) {
 	for len(kinds) > 0 && now().Before(until) {
 		var unfinished []work
@@ -28,8 +28,8 @@ func share(ctx context.Context, now func() time.Time, until time.Time, note func
 	}
 }
 
-// inTurn orders things so that tenants take turns, and of a tenant its endpoints. Each endpoint's own things keep the
-// order given.
+// inTurn orders things so that tenants take turns, and the endpoints of each tenant take turns within them. The things
+// of one endpoint keep their order.
 func inTurn[T any](all []T, of func(T) dynamo.EndpointKey) []T {
 	var tenants [][]T
 	for _, ofTenant := range grouped(all, func(one T) string { return of(one).TenantID }) {

@@ -97,7 +97,7 @@ type carried struct {
 }
 
 // carry carries transfers out: it sends, records the ones that are dropped, deletes and puts back, in this order. An
-// item is not deleted where no queue took its message.
+// item whose message no queue took is not deleted.
 func (m *mover) carry(ctx context.Context, transfers []transfer) carried {
 	// Kinds differ in the queue that takes the message, and in whether the item goes or stays.
 	by := [kinds][]transfer{}

@@ -11,10 +11,10 @@ const (
 	keysSize = 1000
 )
 
-// step is a step of the work, which is done for many things side by side. An error of one thing is a fault of the step,
-// and stops no other.
+// step does one thing for many endpoints or items side by side. An error with one of them is a fault of the step, and
+// does not stop the others.
 type step struct {
-	// name stands in the log where something fails.
+	// name is what the log calls the step when it fails.
 	name   string
 	things int
 	do     func(n int) (counts, error)

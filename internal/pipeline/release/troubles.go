@@ -47,9 +47,9 @@ type planner struct {
 	now       func() time.Time
 }
 
-// plan reads the endpoints of these circuits, a call for as many as have their keys in one, and plans for each. An
-// endpoint that could not be read, or that refused its change, is left to the next run. In the answer tenants take
-// turns.
+// plan reads the endpoints of these circuits, in calls of as many keys as one call takes, and plans for each. An
+// endpoint that could not be read, or whose circuit could not be changed, is left to the next run. Tenants take turns
+// in the answer.
 func (p planner) plan(ctx context.Context, items []circuit.Item) (troubles []trouble, did counts) {
 	asked := p.now().Add(-p.settings.Run) // clocks differ; a later run drops the rest
 	pages := slices.Collect(slices.Chunk(items, pageSize))

@@ -19,8 +19,8 @@ func ofType(eventType string) func(i *backlog.Item) {
 
 func narrowed(e *endpoint.Endpoint) { e.Events = []string{"user.created", "organization.*"} }
 
-// A delivery from which its owner has unsubscribed is discarded where a run meets it: in a recovery and at the end of
-// its life. Nothing else goes with it, and no quota is spent on it.
+// A delivery whose event its endpoint no longer selects is discarded when a run meets it, in a recovery or at the end
+// of its life. The other deliveries stay, and no quota is spent on it.
 func TestRun_discardsWhatIsUnsubscribedWhereItMeetsIt(t *testing.T) {
 	over := func(i *backlog.Item) { i.DueAt = time.Now() }
 	for name, row := range map[string]struct {

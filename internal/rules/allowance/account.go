@@ -2,8 +2,8 @@ package allowance
 
 import "time"
 
-// Account is a tenant's account in one process: the time to charge that no write has charged yet. The zero Account is
-// a new one. It is a value: each step returns the account after it.
+// Account holds the time that a tenant has used in one process and has not been charged for yet. The zero Account is a
+// new one. It is a value: each step returns the account after it.
 type Account struct {
 	opened  time.Time     // when the free time began
 	spent   time.Duration // of the free time
@@ -20,8 +20,9 @@ func (a Account) Owe(d time.Duration) Account {
 	return a
 }
 
-// Waited adds the time that a tenant spent in a batch while other deliveries waited. Free of it is free, once in Least:
-// an honest tenant takes its part while an attacker is being found, and must not be found with it.
+// Waited adds the time that a tenant spent in a batch while other deliveries waited. The first Free of it in each Least
+// is not charged: an honest tenant takes its part while an attacker is being found, and must not be found with the
+// attacker.
 func (s Settings) Waited(a Account, spent time.Duration, now time.Time) Account {
 	if now.Sub(a.opened) >= s.Least {
 		a.opened, a.spent = now, 0
@@ -31,7 +32,7 @@ func (s Settings) Waited(a Account, spent time.Duration, now time.Time) Account 
 	return a.Owe(spent - free)
 }
 
-// Collect takes the time to charge now: all that is owed, or nothing where the last charge is too recent.
+// Collect takes the time to charge now. That is everything that is owed, or nothing if the last charge is too recent.
 func (a Account) Collect(now time.Time) (rest Account, due time.Duration) {
 	if a.owed == 0 || now.Sub(a.charged) < ChargeEvery {
 		return a, 0
@@ -41,8 +42,8 @@ func (a Account) Collect(now time.Time) (rest Account, due time.Duration) {
 	return a, due
 }
 
-// Share is the part of the time spent in a batch for which a tenant pays, where so many of the deliveries of the batch
-// behind it have waited.
+// Share is the part of the time spent in a batch for which its tenant pays. It is the fraction of the next batch's
+// deliveries that have waited meanwhile.
 func Share(spent time.Duration, waited, of int) time.Duration {
 	return spent * time.Duration(waited) / time.Duration(max(of, 1))
 }

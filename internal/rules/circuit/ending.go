@@ -54,8 +54,8 @@ func cleared(leased bool) End {
 	return Keep
 }
 
-// needed reports whether deliveries still depend on the item, which is in no recovery. They do by its state, or because
-// the next recovery may not begin yet.
+// needed reports whether deliveries still depend on an item that is not in a recovery. They depend on it while its
+// state says something, and while it is too early for another recovery.
 func (i Item) needed(s Settings, now time.Time) bool {
 	recovered := now.Sub(i.RecoveredAt) < s.RecoverOnce
 	return recovered || i.State != None && !i.forgotten(s, now)

@@ -22,9 +22,9 @@ const (
 	PutBack                // it waits for its schedule, no longer for its endpoint
 )
 
-// Verdict decides, for a run of release, on an item of Backlog that may be sent to the endpoint of i
-// (endpoint.Gate). Only a recovery takes held items, and items that waited for their schedule when the recovery began.
-// An item that waits for its rate is sent without one.
+// Verdict decides what a run of release does with an item of Backlog whose endpoint has the circuit i and may be sent
+// to (endpoint.Gate). A recovery sends the held items, and those that were waiting for their schedule when it began.
+// Outside a recovery only items that wait for their rate are sent.
 func (i Item) Verdict(f Facts, w Waiting, now time.Time) Verdict {
 	ordered := f.ReleasedAt.After(w.StoredAt)
 	recovers := i.State == Recovering && (w.Held || w.StoredAt.Before(i.Since))

@@ -12,7 +12,7 @@ func (r Record) Follows(stored Record, n int) bool {
 }
 
 // Claim returns the number of the replay for which r, as it was read, may be claimed. It is fresh unless it resumes a
-// replay that broke off. ok is false where a replay runs, or has sent the message.
+// replay that broke off. ok is false while a replay is under way, and after a replay has sent the message.
 func (r Record) Claim(now time.Time) (replay int, fresh, ok bool) {
 	switch {
 	case r.Status == Dead:

@@ -142,7 +142,8 @@ func (s Sender) Attempt(ctx context.Context, m Message, t Target) Outcome {
 }
 
 // parent is the parent id of an attempt in its publisher's trace, new each time: Herald makes the request, and not the
-// publisher's span. It is zero where the receiver gets no trace, as where its owner has set a header of that name.
+// publisher's span. It is zero if the receiver gets no trace, for instance because the endpoint's owner has set a
+// traceparent header.
 func (s Sender) parent(m Message, t Target) trace.SpanID {
 	own := func(h Field) bool { return strings.EqualFold(h.Name, "traceparent") }
 	if s.NewSpan == nil || m.Trace.IsZero() || slices.ContainsFunc(t.Headers, own) {

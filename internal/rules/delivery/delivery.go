@@ -59,7 +59,8 @@ func ID(tenantID, eventID, endpointID string, c Content) string {
 // testPrefix begins the id of every test, and of nothing else. An id is signed, so a receiver can believe it.
 const testPrefix = "test_"
 
-// TestID returns the id of a test. It shares no hash with a delivery of an event: an exchanged prefix makes no id.
+// TestID returns the id of a test. Its hash differs from that of every delivery of an event, so nobody can make one id
+// into the other by exchanging the prefix.
 func TestID(tenantID, eventID, endpointID string, c Content) string {
 	text := identity(tenantID, eventID, endpointID, testPrefix)
 	return testPrefix + encoded(append(text, c[:]...))

@@ -94,14 +94,15 @@ type Progress struct {
 	HiddenUntil time.Time `dynamodbav:"hidden_until,omitempty"`
 }
 
-// MaxTries bounds the tries of a page with replays that fail, or that another replay holds. Each try is a minute after
-// the last: longer than a claim lasts.
+// MaxTries is how often a job tries a page with replays that fail, or with dead letters that another replay has
+// claimed. Tries are a minute apart, which is longer than a claim lasts: a claim that a crash left behind is free by
+// the next try.
 const MaxTries = 5
 
 // Kind is a kind of result.
 type Kind int
 
-// The kinds of results. An id that was not begun has none.
+// The kinds of results. An id that the job has not begun has no result.
 const (
 	Succeeded Kind = iota
 	Refused

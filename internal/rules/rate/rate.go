@@ -15,8 +15,8 @@ import "time"
 const (
 	// Burst is how far ahead deliver takes slots: an endpoint that was idle gets the deliveries of a second at once.
 	Burst = time.Second
-	// Punctual is how long a slot that was taken ahead may be used after its moment. Until then the order of queues and
-	// the start of a process explain it.
+	// Punctual is how late a slot that was taken ahead may still be used. A delay of up to this much is explained by the
+	// order of queues and by the start of a process.
 	Punctual = 10 * time.Second
 )
 

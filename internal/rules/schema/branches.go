@@ -60,8 +60,8 @@ func onTheSame(at string, nodes ...*node) (b bound) {
 	return b
 }
 
-// compileNot makes the rule that a schema does not match. Parts that the schema evaluates do not count, since it has to
-// fail where the value is good: that is why it gets no list to mark them in.
+// compileNot makes the rule of "not": a value is good if the schema refuses it. A schema that refuses has evaluated no
+// part of the value, so it gets no list to mark parts in.
 func compileNot(s *scope, value any, at string) error {
 	n, err := compile(value, at)
 	if err != nil {

@@ -64,8 +64,8 @@ func (d decimal) sign() int {
 	return 1
 }
 
-// compare is -1, 0 or 1. Digits have no zeros at either end, so with equal points their order as texts is that of the
-// numbers.
+// compare is -1, 0 or 1. Digits have no zeros at either end. So if the points are equal, the order of the digits as
+// texts is the order of the numbers.
 func (d decimal) compare(e decimal) int {
 	if c := cmp.Compare(d.sign(), e.sign()); c != 0 || d.sign() == 0 {
 		return c

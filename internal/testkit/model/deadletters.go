@@ -25,7 +25,8 @@ const (
 	readLetters  = "Read DeadLetters"
 )
 
-// Create records a first death, unless the delivery has a record. One that is stored already is no refusal.
+// Create records a first death, unless the delivery has a record. It may be called again with the same record, and
+// reports it as written.
 func (d DeadLetters) Create(ctx context.Context, r deadletter.Record) (written bool, err error) {
 	r.ReplayCount = r.Replay
 	r = dead(r)
@@ -123,7 +124,7 @@ func (d DeadLetters) EndReplay(
 	})
 }
 
-// Purge deletes a record as it was read. One that is gone is deleted.
+// Purge deletes a record if nothing has changed it since it was read. A record that is already gone counts as deleted.
 func (d DeadLetters) Purge(ctx context.Context, r deadletter.Record) (deleted bool, err error) {
 	return asked(ctx, d.Process, writeLetters, r.DeliveryID, func() bool {
 		stored, found := d.model.Letters[r.DeliveryID]
@@ -229,7 +230,7 @@ func causeOf(r deadletter.Record) deadletter.Record {
 	}
 }
 
-// Count returns the number of the selected records, and the first death of them.
+// Count returns the number of the selected records, and the earliest of their deaths.
 func (d DeadLetters) Count(ctx context.Context, s job.Selector) (n int, first time.Time, err error) {
 	all, _, err := d.List(ctx, s, dynamo.LetterPage{Limit: len(d.model.Letters) + 1, OldestFirst: true})
 	if err != nil || len(all) == 0 {

@@ -178,7 +178,7 @@ func (s Jobs) PutPage(ctx context.Context, j job.Job, p job.Page) error {
 	})
 }
 
-// Pages returns up to limit pages of results behind the one numbered after.
+// Pages returns up to limit pages of results, those numbered above after.
 func (s Jobs) Pages(ctx context.Context, id string, after, limit int) (pages []job.Page, more bool, err error) {
 	err = s.one(ctx, readJobs, id, func() {
 		stored := s.model.Jobs[id].Pages

@@ -9,12 +9,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// NewQueue makes a queue that no mapping reads, and without redrive, such as EventsDeadLetterQueue.
+// NewQueue makes a queue without redrive that no mapping reads, such as EventsDeadLetterQueue.
 func (m *Model) NewQueue(name string) *Queue {
 	return &Queue{Name: name, Limit: mostInFlight, model: m, stored: map[int]*message{}}
 }
 
-// Polled returns it as the process calls it.
+// Polled returns the queue's client, as the process calls it.
 func (p *Process) Polled(q *Queue) Polled { return Polled{p, q} }
 
 // Polled is the client of SQS for a queue that a function asks for messages.
@@ -23,7 +23,8 @@ type Polled struct {
 	Of *Queue
 }
 
-// ReceiveMessage receives messages under a visibility timeout. Where there is none, it waits for as long as it is told.
+// ReceiveMessage receives messages under a visibility timeout. If the queue has no message, it waits for as long as the
+// request says.
 func (c Polled) ReceiveMessage(
 	ctx context.Context, in *sqs.ReceiveMessageInput, _ ...func(*sqs.Options),
 ) (*sqs.ReceiveMessageOutput, error) {

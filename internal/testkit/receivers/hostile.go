@@ -24,8 +24,8 @@ const (
 // handshake, 64 KiB of headers and 64 KiB of body fit many times over.
 const memory = 4 << 20
 
-// Sent bounds a receiver's output, TLS included, before a client that reads 64 KiB of headers and 64 KiB of body
-// hangs up: both, and the buffers of both kernels. Most is where the receiver hangs up.
+// Sent bounds what a receiver can write, TLS included, before a client that reads 64 KiB of headers and 64 KiB of body
+// hangs up. That is those two, and the buffers of both kernels. After Most, the receiver hangs up by itself.
 const (
 	Sent = 16 << 20
 	Most = 256 << 20

@@ -114,7 +114,7 @@ var tricks = []trick{
 		says("HTTP/1.1 200 OK\r\nContent-Length: 42\r\n\r\n")},
 }
 
-// front sends, along with its answer, so many bytes of the record that holds the next one.
+// front sends its answer together with the first n bytes of the TLS record that holds the next answer.
 func front(n int) func(*conn) {
 	return func(c *conn) {
 		c.out.cork()
@@ -125,7 +125,7 @@ func front(n int) func(*conn) {
 	}
 }
 
-// begins sends, along with its answer, bytes that would precede the next one, and then answers the next request.
+// begins sends its answer together with bytes that would precede the next one, and then answers the next request.
 func begins(next string) func(*conn) {
 	return func(c *conn) {
 		c.out.cork()
@@ -137,8 +137,8 @@ func begins(next string) func(*conn) {
 	}
 }
 
-// played makes cases of tricks. The receiver plays its trick on the first request, answers all others
-// with 204, and none after it on the same connection.
+// played makes a case of each trick. The receiver plays its trick on the first request of all, and answers nothing more
+// on that connection. It answers requests on other connections with 204.
 func played(tricks []trick, pause time.Duration) (cases []Case) {
 	for _, trick := range tricks {
 		cases = append(cases, Case{

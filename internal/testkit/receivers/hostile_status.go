@@ -32,7 +32,8 @@ func status(code int, reason string) Case {
 		}))
 }
 
-// redirect sends the client to location or, when that is empty, to a listener the client may dial and must not.
+// redirect sends the client to location. If location is empty, it sends it to a listener that the network would let the
+// client reach, and counts the connections there: a client must follow no redirect.
 func redirect(code int, location string) Case {
 	where := "itself elsewhere"
 	if location != "" {

@@ -22,8 +22,8 @@ func (s *Seen) Sent() int64 { return s.sent.Load() }
 // Requests is the number of requests that the receiver has read.
 func (s *Seen) Requests() int { return int(s.requests.Load()) }
 
-// Behind is the number of requests, or bytes of them, on connections that had been left in a state in which the next
-// answer would be another request's.
+// Behind counts what the client sent on connections that were spoiled, where the next answer would belong to another
+// request. It counts whole requests, or bytes if they are not read as requests.
 func (s *Seen) Behind() int { return int(s.behind.Load()) }
 
 // Connections is the number of connections that were made to the receiver.
