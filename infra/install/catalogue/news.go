@@ -8,8 +8,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
-// news says what one catalogue has that another does not, a line each, with the wildcards whose endpoints begin to get
-// a new type when the newer one is deployed.
+// news lists the differences between two catalogues, a line each. For a new type it names the wildcards whose endpoints
+// begin to get it when the newer catalogue is deployed.
 func news(before, after tables) (lines []string) {
 	had, has := before.types(), after.types()
 	for _, t := range has {

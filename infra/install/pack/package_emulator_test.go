@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/infra/install/deployer"
+	"github.com/herald-webhooks/herald/infra/install/deployerpolicy"
 	"github.com/herald-webhooks/herald/infra/kit/sam"
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
@@ -99,7 +99,7 @@ func published(before, after *sam.Template) (functions []string) {
 
 var every = []string{"Deadletter", "Deliver", "Fanout", "Webhooks"} // that is shifted
 
-// CloudFormation keeps the values of a stack's parameters, the defaults among them.
+// An update keeps the values of a stack's parameters, even those that were defaults of the version before.
 func TestAnUpdateThatNamesNoParametersInstallsTheVersion(t *testing.T) {
 	before := translate(t, packaged(t, "1.0.0"))
 	var stored []string
@@ -137,7 +137,7 @@ func TestUpdatesPublishWhatTheyChange(t *testing.T) {
 	}
 	gradual := translate(t, template, "GradualDeployment=true")
 	for id, r := range cfn.Of(gradual.Body).Resources {
-		if len(before.OfType(r.Type)) == 0 && !slices.Contains(deployer.Gradual, r.Type) {
+		if len(before.OfType(r.Type)) == 0 && !slices.Contains(deployerpolicy.Gradual, r.Type) {
 			t.Errorf("the deployer's policy does not know %s, which is a %s", id, r.Type)
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Tables of samconfig.toml that are no profiles of a release: the one of a checkout alone, and the local stack's.
+// The tables of samconfig.toml that are not profiles of a release: the one that only a checkout uses, and the local
+// stack's.
 var ofCheckouts = []string{"default", "local"}
 
 var (

@@ -34,18 +34,18 @@ func truth(b bool) number {
 type expression struct {
 	ids map[string]number
 	all []number
-	// zeroes says that a missing operand counts as 0, as in the documentation's tables. Without it the result is
-	// missing, too, as others have found.
+	// zeroes says that a missing operand counts as 0, as in the documentation's tables. Without it, the result is missing
+	// as well, which is what others have observed.
 	zeroes bool
 }
 
-// list is how Go's parser is told of an array.
+// list is the name of a call: Go's parser has no lists in brackets, so they are written as calls of it.
 const list = "LIST"
 
 var asGo = strings.NewReplacer(" AND ", " && ", "[", list+"(", "]", ")")
 
-// calculate evaluates text, which Go's own parser reads: operators have the same precedence in both languages.
-// A division by zero is missing.
+// calculate evaluates text. Go's own parser reads it, since operators have the same precedence in both languages. A
+// division by zero has no result: it is missing.
 func (e expression) calculate(text string) (number, error) {
 	tree, err := parser.ParseExpr(asGo.Replace(text))
 	var n number
@@ -199,7 +199,7 @@ func (e expression) series(tree ast.Expr) (values []number, err error) {
 	return values, nil
 }
 
-// reduce makes one number of those that are present.
+// reduce makes one number of all numbers that are present.
 func reduce(name string, all []number) number {
 	var values []float64
 	for _, n := range all {

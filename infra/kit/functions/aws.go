@@ -33,7 +33,7 @@ type Functions struct {
 	Memory                      map[string]float64 // in MB, by name
 }
 
-// OnAWS makes the functions by their own constructors. Only clock, receivers and AWS are the options'.
+// OnAWS makes the functions by their own constructors. The options replace only the clock, the receivers and AWS.
 func OnAWS(t testing.TB, o Options) Functions {
 	t.Helper()
 	check := func(err error) {

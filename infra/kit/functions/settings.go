@@ -101,7 +101,7 @@ func (o Options) value(tpl cfn.Template, name string) string {
 	return cmp.Or(o.Resources[name], QueueURL(name))
 }
 
-// QueueURL is for a queue that is not among the resources.
+// QueueURL is the URL of a queue that is not among the resources.
 func QueueURL(name string) string { return "https://queues/" + name }
 
 // Settings is [Read] for a test.
@@ -114,7 +114,7 @@ func Settings[S any](t testing.TB, o Options, function string) S {
 	return settings
 }
 
-// Value is a parameter's.
+// Value is the value of a parameter.
 func Value(t testing.TB, o Options, parameter string) string {
 	t.Helper()
 	tpl, err := template()

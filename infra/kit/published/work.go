@@ -55,8 +55,8 @@ func (s *Works) take(asked Work) Outcome {
 	return planned[0]
 }
 
-// Next sets the outcomes of the work on the body when the receiver asks for it: each outcome once, in order. Work
-// without an outcome succeeds.
+// Next sets how the work on a body ends. Each time the receiver asks for it, the work takes the next of the outcomes.
+// It succeeds once they are used up.
 func (s *Works) Next(body string, outcomes ...Outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -56,7 +56,8 @@ func (p *party) answer(id string) int {
 	return http.StatusOK
 }
 
-// failures are the statuses that endpoints of a kind fail with, or did. Slow ones do not answer in time.
+// failures are the statuses with which endpoints of each kind fail, or failed before they recovered. Slow endpoints
+// have no status, since they do not answer in time.
 var failures = map[kind]int{
 	down:      http.StatusServiceUnavailable,
 	rejecting: http.StatusBadRequest,

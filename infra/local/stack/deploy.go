@@ -96,7 +96,8 @@ func (s *Stack) create(ctx context.Context, cloud *cloudformation.Client) error 
 	return nil
 }
 
-// aliased are the aliases of functions, by the functions' logical ids. The emulator makes none.
+// aliased are the aliases of functions, by the functions' logical ids. They come from the template, because the
+// emulator does not create them.
 func (s *Stack) aliased() map[string][]string {
 	all := map[string][]string{}
 	for _, alias := range s.template.OfType("AWS::Lambda::Alias") {

@@ -35,7 +35,7 @@ type waiter struct {
 	grant chan verdict
 }
 
-// quiet are calls in any order: they are done at once.
+// quiet reports whether calls of this name are done at once. Their order is not explored.
 func quiet(name string) bool {
 	switch name {
 	case "Query by-due", "Write Deliveries", "Read Deliveries", "KMS Decrypt", "KMS GenerateDataKey", "Write DeadLetters":

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Short forms of the floods. The others have ten deliveries a second.
+// The floods in short forms: the other tenants get only ten deliveries a second.
 func TestAFloodBeyondALimitIsSentAtItsPaceAndDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	for _, p := range []rated{

@@ -138,7 +138,8 @@ func sendersOf(tpl template) map[string][]string {
 	return all
 }
 
-// First attempts come from an event, a test or a replay, and from nothing that was attempted.
+// Only events, tests and replays may send to DeliveryQueue, which is for first attempts: a delivery that was attempted
+// goes to RetryQueue or SlowQueue.
 func TestWhoMaySendWhere(t *testing.T) {
 	want := map[string][]string{
 		"Fanout":  {"DeliveryQueue", "EventsDeadLetterQueue", "SlowQueue"},

@@ -145,7 +145,7 @@ func evaluate(t *testing.T, all []judged) []string {
 	return results
 }
 
-// mutants are calls like this one that reach for more.
+// mutants are variants of a call, each of which reaches for more than the call does.
 func mutants(tpl template, a asked) map[string]asked {
 	all := map[string]asked{}
 	change := func(name string, alter func(*asked)) {

@@ -84,7 +84,7 @@ func TestEndpoints_costsSecondsForOneEndpointsSubscriptions(t *testing.T) {
 	bounded(t, "subscriptions", before)
 }
 
-// bounded fails the test where more than five seconds of a processor were used. It was minutes.
+// bounded fails the test if it has used more than five seconds of processor time. These inputs once took minutes.
 func bounded(t *testing.T, name string, before time.Duration) {
 	t.Helper()
 	if used := processor(t) - before; used > 5*time.Second {

@@ -10,8 +10,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
-// rate is the limit of the first of some fields that has one, in deliveries a second; 0: none. A limit that Herald
-// cannot have as it is becomes the nearest one that it can, and is reported.
+// rate reads a limit, in deliveries a second, from the first of the named fields that has one. It returns 0 for no
+// limit. A limit that Herald does not allow becomes the nearest that it allows, and a note says so.
 func (r *record) rate(per time.Duration, names ...string) (rate int) {
 	for _, name := range names {
 		v := r.value(name)

@@ -74,7 +74,7 @@ func Types(content []byte) (catalogue []byte, report Report, err error) {
 // anyObject takes all data.
 var anyObject = jsontext.Value(`{"type":"object"}`)
 
-// eventType reads a name alone, or an object that has one. The schema of a type that is left out is not read.
+// eventType reads a type, which is a name or an object with one. If the type is left out, its schema is not read.
 func (c *conversion) eventType(r *record) eventType {
 	t := eventType{name: r.scalar}
 	if t.name == "" {
@@ -181,7 +181,8 @@ func (c *conversion) fits(text jsontext.Value) error {
 	return nil
 }
 
-// compile compiles a schema that the build of a catalogue takes as well.
+// compile compiles a schema. It refuses what the build of a catalogue refuses, a schema whose checks may take too long
+// included.
 func compile(text jsontext.Value) (*schema.Schema, error) {
 	compiled, err := schema.Compile(string(text))
 	if err != nil {

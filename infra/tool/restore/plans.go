@@ -22,13 +22,13 @@ import (
 // plan is how one table is restored.
 type plan struct {
 	key       []string
-	overwrite bool // items change, so that one that is there may have to be replaced
+	overwrite bool // items change: the one in the table may have to be replaced
 
 	// choose returns the missing items to bring back; nil: all.
 	choose func(ctx context.Context, r *restorer, missing []item) ([]item, error)
 	// before prepares the write of an item.
 	before func(ctx context.Context, r *restorer, i item) error
-	// reseal returns an item under the stack's own key, which sealedBy names; nil where nothing is sealed.
+	// reseal returns an item under the stack's own key, which sealedBy names. It is nil if the items hold nothing sealed.
 	reseal   func(ctx context.Context, r *restorer, i item) (item, error)
 	sealedBy string
 	// mend corrects the table's counts, after a page, and returns how many numbers were wrong.

@@ -17,7 +17,8 @@ const (
 	APIKeys  Function = "apikeys"
 	Webhooks Function = "webhooks"
 
-	// ReplayForGood is the alias of replay by which alone it deletes for good. It has a right of its own.
+	// ReplayForGood is an alias of replay, with a right of its own. Replay deletes for good only if it is invoked by this
+	// alias.
 	ReplayForGood Function = "replaydelete"
 )
 

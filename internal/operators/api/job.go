@@ -78,7 +78,7 @@ type JobFailure struct {
 	// Refused, or failed where an internal error was met.
 	Result Result `json:"result"`
 
-	// Of a refusal its reason, of a failure the last one.
+	// Why the id was refused, or the cause of its last failure.
 	Reason string `json:"reason"`
 }
 

@@ -43,8 +43,8 @@ type sealedWhole struct {
 	log     *slog.Logger
 }
 
-// erase counts or deletes a page of them, as far as they were sealed for the tenant. Where a letter cannot be read, the
-// page has failed and is asked for again: the letter may be the tenant's.
+// erase counts or deletes those letters of a page that were sealed for the tenant. If a letter cannot be opened, it may
+// be the tenant's. The page has failed then, and is asked for again.
 func (u sealedWhole) erase(
 	ctx context.Context, tenantID, cursor string, dryRun bool,
 ) (count int, next string, err error) {

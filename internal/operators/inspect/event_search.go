@@ -95,13 +95,13 @@ func (s eventSearch) endpoints(ctx context.Context, call *invoke.Call, req api.D
 	return ids, nil
 }
 
-// How far a search by event id goes at each endpoint: the newest 1,000 that are not acknowledged.
+// A search by event id looks, at each endpoint, at the newest 1,000 deliveries that are not acknowledged.
 const (
 	searchPage  = 100
 	searchPages = 10
 )
 
-// noteNoMatch is the note where no delivery is of the event as it was given. It names the usual mistakes.
+// noteNoMatch is the note if no delivery belongs to the event as it was given. It names the usual mistakes.
 const noteNoMatch = "nothing matches: perhaps no active endpoint of the tenant selected its type. Every byte of data " +
 	"counts, spaces included, and so does the id, or the SQS message's where there is none. Search by tenant_id and " +
 	"event_id alone, or look at rejected_events"

@@ -72,7 +72,7 @@ func (v jobView) failures(
 	return api.List[api.JobFailure]{Data: failures, NextCursor: next}, nil
 }
 
-// pages reads the pages of a job's results that a cursor stands for, and makes the next one.
+// pages reads the pages of a job's results at a cursor, and makes the cursor of the next ones.
 func (v jobView) pages(
 	ctx context.Context, call *invoke.Call, req api.JobPagesRequest, list string,
 ) (pages []job.Page, next *string, err error) {

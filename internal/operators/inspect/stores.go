@@ -77,7 +77,7 @@ type Rejected interface {
 	// Receive takes up to ten events, which stay hidden for the given time. An empty answer means an empty queue.
 	Receive(ctx context.Context, most int, hidden time.Duration) ([]rejected.Event, error)
 
-	// Restore ends the hiding of received events at once, even where ctx has ended.
+	// Restore makes received events visible again at once, even if ctx has ended.
 	Restore(ctx context.Context, events []rejected.Event) error
 }
 
@@ -96,7 +96,7 @@ type Jobs interface {
 	// List lists the jobs in a state, or all jobs.
 	List(ctx context.Context, state job.State, limit int, cursor string) (jobs []job.Job, next string, err error)
 
-	// Pages reads pages of a job's results behind the one with a number. More says that there are others.
+	// Pages reads up to limit pages of a job's results, those numbered above after. More says that there are others.
 	Pages(ctx context.Context, id string, after, limit int) (pages []job.Page, more bool, err error)
 }
 

@@ -36,10 +36,9 @@ type Found struct {
 // Unreadable tells a malformed item, which stays so, from a fault that may pass.
 func Unreadable(err error) bool { return errors.Is(err, endpoint.ErrUnreadable) }
 
-// Find returns the endpoint, or a refusal. Endpoints are kept by tenant: tenantID may be left out
-// only where the endpoint is in trouble, since its circuit names its tenant. A tenant that is given is believed before
-// the circuit, which deliver writes. With a tenant, an endpoint may be named by its host or its description where no
-// other has it.
+// Find returns the endpoint, or a refusal. Endpoints are stored by tenant. tenantID may be "" only if the endpoint is
+// in trouble, because then its circuit names the tenant. If both name a tenant, tenantID counts, since deliver writes
+// the circuit. With a tenant, endpointID may also be a host or a description that only one endpoint of the tenant has.
 func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found, error) {
 	if err := Required("endpoint_id", endpointID); err != nil {
 		return Found{}, err
@@ -62,8 +61,8 @@ func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found
 	return d.read(ctx, tenantID, endpointID, item)
 }
 
-// ID returns the id of an endpoint that may be named by its host or its description. An id is returned as it is.
-// Deleted endpoints have no name any more: another endpoint may have taken it over.
+// ID returns the id of an endpoint that may be named by its host or its description. An id is returned unchanged. A
+// deleted endpoint cannot be found by name, because another endpoint may have taken its name over.
 func (d Directory) ID(ctx context.Context, tenantID, name string) (string, error) {
 	if isID(name) {
 		return name, nil

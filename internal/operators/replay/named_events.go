@@ -47,7 +47,7 @@ func (n namedEvents) discard(
 	if err := invoke.ByAlias(ctx); err != nil {
 		return api.EventResults{}, err
 	}
-	// Operators discard just the events that would be rejected again.
+	// Sweep invalid events as well: those that would be rejected again are the very ones that operators discard.
 	return n.answer(ctx, call, ids, jobs.Sweep{
 		Invalid: true,
 		Do: func(ctx context.Context, events []rejected.Event) []jobs.Outcome {

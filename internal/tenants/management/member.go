@@ -5,9 +5,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Member is a member of a request's body as its caller wrote it, before any check: so an answer can name everything
-// that is wrong with a body at once. T is the type that the member has to have, a pointer where null is allowed too.
-// The Value is nil where the body does not have the member.
+// Member is a member of a request's body as its caller wrote it. It is not checked when it is decoded, so that an
+// answer can name everything that is wrong with a body at once. T is the type that the member has to have, a pointer if
+// null is allowed. Value is nil if the body does not have the member.
 type Member[T any] struct {
 	_ [0]T // the type, for those who read this one by reflection
 	jsontext.Value

@@ -51,7 +51,8 @@ func when(t time.Time) *string {
 // timestamp writes a time as answers have it.
 func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// respond makes the response of a refusal or, where that is nil, of an answer as JSON. A nil answer has no body.
+// respond makes the response: of the refusal if there is one, and otherwise of the answer, which is JSON. A nil answer
+// has no body.
 func (c *call) respond(answer []byte, refused *problem.Error) response {
 	header := map[string]string{
 		"X-Request-Id": c.id(), "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",

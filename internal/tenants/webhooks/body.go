@@ -19,7 +19,7 @@ const (
 	maxFields = 20       // named in one answer
 )
 
-// checkBody holds a body to its route's rules, but for its content.
+// checkBody checks a body against its route's rules, except for its content.
 func (c *call) checkBody() error {
 	// The size comes before everything, so that no parser sees a body that is too large.
 	if len(c.body) > maxBody {
@@ -137,7 +137,7 @@ func shortened(name string) string {
 	return strings.ToValidUTF8(name, "\uFFFD")
 }
 
-// wholeNumber reads an integer within bounds. JSON has one kind of numbers: 1.0 and 1e0 are integers, too.
+// wholeNumber reads an integer within bounds. JSON has only one kind of number, so 1.0 and 1e0 are integers as well.
 func wholeNumber(v jsontext.Value, low, high int) (n int, ok bool) {
 	var number float64
 	if v.Kind() != '0' || json.Unmarshal(v, &number) != nil {

@@ -78,12 +78,12 @@ func (h *Handler) change(ctx context.Context, c *call) (any, error) {
 	return warned(shown), err
 }
 
-// removeTries is how often a deletion that met another change looks again: unlike a change, it means the same after
-// any other.
+// removeTries is how often a deletion reads the endpoint again after it has met another change. A deletion means the
+// same whatever the other change was, so it may be repeated without asking the client.
 const removeTries = 3
 
-// remove deletes an endpoint. To delete a deleted one is no fault, so that a client may repeat a request with a lost
-// answer.
+// remove deletes an endpoint. It succeeds even if the endpoint has already been deleted, so that a client whose answer
+// was lost may repeat the request.
 func (h *Handler) remove(ctx context.Context, c *call) (_ any, err error) {
 	for try := range removeTries {
 		err = h.removeOnce(ctx, c, try == 0)
@@ -94,9 +94,10 @@ func (h *Handler) remove(ctx context.Context, c *call) (_ any, err error) {
 	return nil, err
 }
 
-// removeOnce deletes the endpoint as it is now. It can prune as well, which is enough once in a request: deleted
-// endpoints beyond the most that a tenant may have are removed for good, the one that was deleted first at the
-// beginning. Each has a line in the audit log, written together with that of the deletion, before anything is removed.
+// removeOnce deletes the endpoint as it is stored now. If prunes is set, it also removes deleted endpoints for good:
+// those beyond the number that a tenant may keep, beginning with the one that was deleted first. Once in a request is
+// enough. Each of them gets a line in the audit log, written together with the line of the deletion, before anything is
+// removed.
 func (h *Handler) removeOnce(ctx context.Context, c *call, prunes bool) error {
 	was, err := h.load(ctx, c)
 	if err != nil || !was.Live() {

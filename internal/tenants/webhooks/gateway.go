@@ -15,8 +15,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/problem"
 )
 
-// Invoke implements lambda.Handler: API Gateway invokes it for tenants, IAM principals invoke it as operators. An
-// invocation by API Gateway has a context that no HTTP client writes, and is never an operator's request.
+// Invoke implements lambda.Handler: API Gateway invokes it for tenants, IAM principals invoke it as operators. API
+// Gateway adds a context to its invocations that no HTTP client can write or leave out. So a tenant's request never
+// counts as an operator's.
 func (h *Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	var kind struct {
 		Action  string         `json:"action"`

@@ -422,7 +422,7 @@ func invocation(t testing.TB, method, target string, header http.Header, body []
 
 const valid = `{"url":"https://example.com/hooks","events":["user.created"]}`
 
-// fresh is valid, with a URL that no endpoint has had since the first.
+// fresh is valid at first. Each further call returns a body with a URL that no endpoint has had.
 func (w *rig) fresh() string {
 	if w.made++; w.made == 1 {
 		return valid

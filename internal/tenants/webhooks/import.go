@@ -165,8 +165,8 @@ func readTenant(v jsontext.Value, r *reader) string {
 	return id
 }
 
-// readSecret returns another sender's secret as it stands. It has been given to a receiver already, so it cannot be
-// replaced by one in Herald's form.
+// readSecret returns another sender's secret unchanged. A receiver already has it, so it cannot be replaced by a secret
+// in Herald's form.
 func readSecret(v jsontext.Value, r *reader) string {
 	secret, ok := r.text(v, "/secret")
 	if !ok {

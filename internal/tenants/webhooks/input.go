@@ -31,8 +31,8 @@ type fields struct {
 	status      *endpoint.Status
 }
 
-// readNew returns the fields of a new endpoint's body. URL and events are among them. Entries of events that the
-// endpoint had are taken, even if the catalogue has since lost them.
+// readNew returns the fields of a new endpoint's body, which must have a URL and events. It takes an entry of events
+// that the endpoint had before, even if the catalogue has since lost it.
 func (h *Handler) readNew(body []byte, had ...string) (fields, error) {
 	var in management.NewEndpoint
 	if err := decode(body, &in); err != nil {
@@ -192,7 +192,7 @@ func readEvents(v management.Member[[]string], r *reader, had []string) (list []
 	return list, unknown
 }
 
-// readRateLimit returns an endpoint's limit, in deliveries a second; 0 for null, which is none.
+// readRateLimit returns an endpoint's limit, in deliveries a second. It returns 0 for null, which means no limit.
 func readRateLimit(v management.Member[*int], r *reader) int {
 	const pointer = "/rate_limit"
 	bounds := fmt.Sprintf("must be an integer from %d to %d, or null", endpoint.MinRate, endpoint.MaxRate)

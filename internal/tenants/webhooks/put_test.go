@@ -131,7 +131,7 @@ func TestHandler_put_looksAgainWhereAnotherRequestWasFirst(t *testing.T) {
 	}
 }
 
-// A field that the body leaves out is as in a new endpoint, whatever it was.
+// A field that the body leaves out gets the default of a new endpoint, whatever value it had before.
 func TestHandler_put_givesEveryFieldThatIsLeftOutItsDefault(t *testing.T) {
 	for _, field := range named[management.NewEndpoint]() {
 		if field == "url" || field == "events" { // required

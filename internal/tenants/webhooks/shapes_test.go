@@ -36,7 +36,8 @@ func shapeOf[T any]() contract.Shape {
 	return listed.ShapeOf(reflect.TypeFor[T]())
 }
 
-// Names, types, what may be null or left out, and values that have constants, of all that the API reads and answers.
+// The description agrees with the Go types on all that the API reads and answers: names, types, what may be null or
+// left out, and the values that have constants.
 func TestTheDescriptionHasTheShapesOfTheTypes(t *testing.T) {
 	w := newRig(t)
 	created, changed := shapeOf[management.NewEndpoint](), shapeOf[management.EndpointChange]()

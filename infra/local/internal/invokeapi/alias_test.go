@@ -11,7 +11,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/local/internal/invokeapi"
 )
 
-// An alias stands behind the name, as AWS's clients write it, or in the query. One that there is not is no function.
+// A request names an alias behind the function's name, as AWS's clients do, or in the query. A function with an alias
+// that does not exist is answered as a function that does not exist.
 func TestAPI_Handler_knowsFunctionsByTheirAliases(t *testing.T) {
 	handler := (&invokeapi.API{
 		Emulator: &url.URL{}, Functions: map[string]*function.Function{"replay": {}, "inspect": {}},

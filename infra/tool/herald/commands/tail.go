@@ -81,7 +81,7 @@ func showAttempt(screen terminal.Screen, wanted usage.Fields, line string) {
 	screen.Print(strings.Join(cells, "  "))
 }
 
-// wants reports whether an attempt has what the flags of a line want.
+// wants reports whether an attempt matches the flags of a command line. A flag that is not given matches all.
 func wants(wanted usage.Fields, a stack.Attempt) bool {
 	return cmp.Or(wanted.TenantID, a.TenantID) == a.TenantID &&
 		cmp.Or(wanted.EndpointID, a.EndpointID) == a.EndpointID &&

@@ -6,9 +6,10 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 )
 
-// visible writes what a person would not see in a page's texts and tips as JSON does, such as \u202e. In a body, which
-// is JSON, that is the same text. All else in tags stays: a form must send what it was about. The templates have
-// escaped every text, so "<" begins a tag, and a quote in one ends a value.
+// visible escapes what a person would not see in a page's texts and tips, as JSON does: \u202e, for example. In a body,
+// which is JSON, the escaped text means the same. Everything else in tags is left alone, because a form must send the
+// value that it was made for. The templates have escaped every text, so "<" begins a tag, and a quote in a tag ends a
+// value.
 func visible(page string) string {
 	var b strings.Builder
 	b.Grow(len(page))

@@ -170,7 +170,8 @@ func refuseWords(c *cli.Command) error {
 	return exit.With(exit.Usage, "%q: %s takes flags only; see %[2]s --help", answers.Safe(c.Args().First()), c.FullName())
 }
 
-// refuseNotLocal refuses flags that lead to another stack than --local does. A variable that names one is no flag.
+// refuseNotLocal refuses flags that lead to another stack than --local does. A stack that the environment names is no
+// contradiction: --local overrides it.
 func refuseNotLocal(c *cli.Command) error {
 	if !c.Bool("local") {
 		return nil

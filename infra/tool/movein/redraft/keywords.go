@@ -54,8 +54,8 @@ type keyword struct {
 	describes bool // it refuses no value in any draft
 }
 
-// since is a keyword that came with a draft, until one of draft 3 that went again, and describing one that refuses
-// nothing.
+// since is a keyword that came with a draft and has stayed. until is a keyword of draft 3 that a later draft dropped.
+// describing is a keyword that refuses nothing.
 func since(from draft, s shape) keyword { return keyword{from: from, to: draft2020, shape: s} }
 
 func until(to draft, s shape) keyword { return keyword{from: draft3, to: to, shape: s} }

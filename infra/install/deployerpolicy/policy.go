@@ -1,4 +1,4 @@
-package deployer
+package deployerpolicy
 
 import (
 	"cmp"
@@ -116,8 +116,8 @@ func needed(byType map[string][]string) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// write is the policy for the actions of the handlers: a statement for each service where names bound some, and one for
-// all others.
+// write makes the policy for the actions of the handlers. Each service whose actions can be restricted by name gets a
+// statement for these, and one more statement has all other actions.
 func write(byType map[string][]string, bounded map[string]bool) policy {
 	services := map[string][]string{}
 	var others []string

@@ -1,9 +1,10 @@
-// Package deployer makes the policy of the one who deploys: the actions that CloudFormation calls, with the caller's
-// rights, for the types of resources in the translated template.
+// Package deployerpolicy makes the IAM policy for the role that deploys Herald. It allows the actions that
+// CloudFormation calls, with that role's rights, for the types of resources in the translated template.
 //
-// The actions come from AWS's schemas of these types. It promises to name each of them, or to say why not, and to bound
-// by the stack's name each that AWS's reference lets it bound.
-package deployer
+// The actions come from AWS's schemas of these types. The package promises to name every one of them, or to say why it
+// is left out. It restricts an action to resources with the stack's name wherever AWS's reference says that this is
+// possible.
+package deployerpolicy
 
 import (
 	"bytes"
@@ -74,7 +75,7 @@ func permissions(ctx context.Context, root string, kinds []string) (map[string][
 		return nil, err
 	}
 	var out, problems bytes.Buffer
-	script := filepath.Join(root, "infra", "install", "deployer", "permissions.py")
+	script := filepath.Join(root, "infra", "install", "deployerpolicy", "permissions.py")
 	cmd := exec.Command(python, append([]string{script}, kinds...)...) //nolint:gosec // this project's own script
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	if err := child.Run(ctx, cmd); err != nil {

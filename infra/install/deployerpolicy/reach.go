@@ -1,4 +1,4 @@
-package deployer
+package deployerpolicy
 
 import (
 	"encoding/json"

@@ -1,6 +1,6 @@
 //go:build emulator
 
-package deployer
+package deployerpolicy
 
 import (
 	"context"
@@ -36,7 +36,7 @@ func TestThePolicyIsGenerated(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s is not of this template: run go run ./infra/install/deployer/write (-generated +committed):\n%s",
+		t.Errorf("%s is not of this template: run go run ./infra/install/deployerpolicy/write (-generated +committed):\n%s",
 			File, diff)
 	}
 	// IAM takes that many characters as the policy of a role, and counts no white space.
