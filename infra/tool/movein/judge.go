@@ -134,13 +134,6 @@ func (s *judge) secret(r *record, secret string) string {
 		r.refuse("secret", "is missing: without it the receiver could verify nothing")
 		return ""
 	}
-	if bare := !strings.Contains(secret, "_"); bare && (s.From == Svix || s.From == Standard) {
-		// Libraries decode it, with or without the prefix.
-		if signature.CheckImported(signature.Prefix+secret) == nil {
-			r.note("secret", "has no "+signature.Prefix+", and gets it: libraries take both for the same key")
-			secret = signature.Prefix + secret
-		}
-	}
 	if err := signature.CheckImported(secret); err != nil {
 		r.refuse("secret", err.Error())
 	}

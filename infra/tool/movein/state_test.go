@@ -20,11 +20,11 @@ func of(from Source, fields string) string {
 // become converts an endpoint with some fields, and returns whether it is active, and the notes.
 func become(t *testing.T, from Source, fields string) (active bool, notes string) {
 	t.Helper()
-	lines, report := convert(t, of(from, fields), rules(from))
-	if report.Taken != 1 {
-		t.Fatalf("%s %s: left out: %s", from, fields, told(report))
+	lines, report, err := Endpoints([]byte(of(from, fields)), rules(from))
+	if err != nil || report.Taken != 1 {
+		t.Fatalf("%s %s: left out: %v\n%s", from, fields, err, told(report))
 	}
-	return !strings.Contains(lines[0], `"status":"disabled"`), told(report)
+	return !strings.Contains(string(lines), `"status":"disabled"`), told(report)
 }
 
 // An endpoint that gets nothing at its sender gets nothing here, whatever words the sender has for it.

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode"
 
 	"pgregory.net/rapid"
 
@@ -45,7 +46,8 @@ func TestCheckImported_takesKeysOfOtherSenders(t *testing.T) {
 		"whsec_AP+AIG5vdCBCYXNlNjQgb2YgdGV4dCD+", "whsec_AP+AIG5vdCBCYXNlNjQgb2YgdGV4dCD+/w==",
 		"whsec_AP+AIG5vdCBCYXNlNjQgb2YgdGV4dCD+/w", literal, hex.EncodeToString(longest[:512]),
 		"ключ чужого", "whs_" + literal,
-		"AP+AIG5vdCBCYXNlNjQgb2Yg", "whsec_" + base64.StdEncoding.EncodeToString(longest),
+		"AP+AIG5vdCBCYXNlNjQgb2Yg", "whsec_AP+AIG5vdCBCYXNlNjQgb2YgdGV4dCD+/x==",
+		"whsec_" + base64.StdEncoding.EncodeToString(longest),
 		"whsk_AP1AIG5vdCBCYXNlNjQgb2Yg", // PayMongo's are such: texts for HMAC
 		"whsk_" + hex.EncodeToString(longest[:16]), "whsk_" + literal,
 	} {
@@ -60,13 +62,31 @@ func TestCheckImported_refusesWhatIsNoKeyAndDoesNotQuoteIt(t *testing.T) {
 	for secret, want := range map[string]string{
 		"": "16 to 1024 bytes", "fifteen letters": "16 to 1024 bytes", strings.Repeat("x", 1025): "16 to 1024 bytes",
 		"whsec_": "16 to 1024 bytes", "whsec_AP+AAP+A": "16 to 1024 bytes", "whsec_AP+_AP+_AP+_AP+_AP+_AP+_": "Base64",
-		"whsec_AP+AAP+AAP+AAP+AAP+AAP+AAP+AAP+A/x==": "Base64", "whsec_AP+AAP+AAP+AAP+AAP+AAP+A\n": "spaces",
-		"the literal text of a key\n": "spaces", "whsk_" + half + "=": "asymmetric", "whsk_" + both + "==": "asymmetric",
+		"whsec_AP+AAP+AAP+AAP+AAP+AAP+A/": "Base64", "whsec_AP+AAP+AAP+AAP+AAP+AAP+A\n": "spaces",
+		"AAECAwQFBgcICQoLDA0ODxAREhMUFRYX": "random", // as below whsec_: a library decodes both
+		"the literal text of a key\n":      "spaces", "whsk_" + half + "=": "asymmetric", "whsk_" + both + "==": "asymmetric",
 		"whpk_" + half: "asymmetric", "whsk1_" + both: "asymmetric", "whpk1_" + half + "=": "asymmetric",
 	} {
 		err := signature.CheckImported(secret)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "AP+") {
 			t.Errorf("%q: %v", secret, err)
+		}
+	}
+}
+
+// A control character cannot be seen where a secret is shown, and does not survive headers, files and shells.
+func TestCheckImported_refusesControlCharacters(t *testing.T) {
+	for c := rune(0); c < 0x100; c++ {
+		if !unicode.IsControl(c) {
+			continue
+		}
+		for _, secret := range []string{
+			"whsec_AP+AIG5vdCBCYXNlNjQg" + string(c) + "b2YgdGV4dCD+", "the literal" + string(c) + "text of a key",
+		} {
+			err := signature.CheckImported(secret)
+			if err == nil || !strings.Contains(err.Error(), "control characters") {
+				t.Errorf("%q: %v", secret, err)
+			}
 		}
 	}
 }

@@ -3,9 +3,9 @@
 //
 // It promises two signatures of one content, id + "." + timestamp + "." + body, each with the scheme version "v1,"
 // before it. The key of the first is the text of the secret exactly as issued, as the specification has it. The key of
-// the second is the decoded Base64 after "whsec_", as the libraries of Standard Webhooks have it. A third one,
-// "v1a," and an Ed25519 signature of the same content, is verified by a public key. It never parses the body and never
-// keeps a secret.
+// the second is the decoded Base64, after "whsec_" or without it, as the libraries of Standard Webhooks have it. A
+// third one, "v1a," and an Ed25519 signature of the same content, is verified by a public key. It never parses the body
+// and never keeps a secret.
 package signature
 
 import (
@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Prefix starts every signing secret that Herald makes: the rest is standard Base64 with padding, which libraries of
@@ -42,12 +43,15 @@ const (
 	maxKeyBytes = 1024
 )
 
-// CheckImported says why another sender's secret cannot sign here. The bounds hold for the key that Standard Webhooks
-// takes from it. The error never quotes the secret.
+// CheckImported says why another sender's secret cannot sign here. The bounds hold for the decoded key of a secret with
+// "whsec_", and for the text of any other: that may be Base64 by chance, as hexadecimal is. The error never quotes the
+// secret.
 func CheckImported(secret string) error {
 	switch {
 	case strings.TrimSpace(secret) != secret:
 		return errors.New("must not have spaces around it")
+	case strings.ContainsFunc(secret, unicode.IsControl):
+		return errors.New("must not have control characters, such as tabs and line breaks")
 	case asymmetric(secret):
 		return errors.New("is a key of asymmetric signatures, which Herald does not import")
 	}
@@ -55,10 +59,14 @@ func CheckImported(secret string) error {
 	if err != nil {
 		return errors.New("must have Base64 after whsec_")
 	}
-	if len(key) < minKeyBytes || len(key) > maxKeyBytes {
+	bounded := key
+	if !strings.HasPrefix(secret, Prefix) {
+		bounded = []byte(secret)
+	}
+	if len(bounded) < minKeyBytes || len(bounded) > maxKeyBytes {
 		return fmt.Errorf("must be a key of %d to %d bytes", minKeyBytes, maxKeyBytes)
 	}
-	if weak(string(key)) {
+	if weak(string(bounded)) || weak(string(key)) {
 		return errors.New("must be random: it repeats itself, counts, or has too few different characters")
 	}
 	return nil
@@ -77,14 +85,17 @@ func asymmetric(secret string) bool {
 	return err == nil && (len(key) == ed25519.SeedSize || len(key) == ed25519.PrivateKeySize)
 }
 
-// decode returns the key that the libraries of Standard Webhooks take from a secret: the decoded Base64 after
-// "whsec_", with or without its padding, or else the text of the secret.
+// decode returns the key that the libraries of Standard Webhooks take from a secret: the decoded Base64, with "whsec_"
+// before it or without, with its padding or without, whatever bits are behind the last byte. They take no other secret,
+// unless it is given to them as a raw key: then it is its own key, and so it is here. The error is of a secret that has
+// no Base64 after "whsec_".
 func decode(secret string) ([]byte, error) {
-	encoded, found := strings.CutPrefix(secret, Prefix)
-	if !found {
+	encoded, prefixed := strings.CutPrefix(secret, Prefix)
+	key, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(encoded, "="))
+	if err != nil && !prefixed {
 		return []byte(secret), nil
 	}
-	return base64.RawStdEncoding.Strict().DecodeString(strings.TrimRight(encoded, "="))
+	return key, err
 }
 
 // Sign returns the value of wh-signature: "v1," and the Base64 HMAC-SHA256 of id.timestamp.body under the bytes of the
@@ -94,7 +105,7 @@ func Sign(secret, id string, timestamp int64, body []byte) string {
 }
 
 // SignDecoded returns the value of webhook-signature: the same, under the key that the libraries of Standard Webhooks
-// take from the secret. A secret without "whsec_" before it is its own key there, too.
+// take from the secret.
 func SignDecoded(secret, id string, timestamp int64, body []byte) string {
 	key, err := decode(secret)
 	if err != nil { // no secret of Herald's, and none that CheckImported took

@@ -45,7 +45,7 @@ func importCommand(s setup) *cli.Command {
 	return &cli.Command{
 		Name: "import", Usage: "create endpoints that another sender had (policy KeyIssuers)", ArgsUsage: "FILE",
 		Description: "A line of FILE, or of standard input for -, is a JSON object: tenant_id, url, events, secret, and\n" +
-			"perhaps description, headers, status. The secret is the literal text of the key, or whsec_ and its Base64.\n" +
+			"perhaps description, headers, status. The secret is the text that the receiver has.\n" +
 			"Nothing is created unless every line can be. What exists stays as it is: if it breaks off, run it again.",
 		Action: s.on(func(ctx context.Context, c call) error {
 			content, err := c.ReadFile(c.fields.File)

@@ -1,6 +1,7 @@
 """Writes vectors.json with Python's hmac module and the package cryptography: no code of Herald's takes part."""
 
 import base64
+import binascii
 import hashlib
 import hmac
 import json
@@ -26,6 +27,8 @@ CASES = [
     ("a secret longer than SHA-256's block", "whsec_" + "k" * 200, "msg_1", 1767225600, b"{}"),
     ("a secret exactly one block long", "whsec_" + "k" * 60, "msg_1", 1767225600, b"{}"),
     ("a secret without padding", SECRET.rstrip("="), "msg_1", 1767225600, b"{}"),
+    ("a secret without its prefix", SECRET.removeprefix("whsec_"), "msg_1", 1767225600, b"{}"),
+    ("a secret with bits behind the last byte", SECRET.replace("h8=", "h/="), "msg_1", 1767225600, b"{}"),
     ("another sender's secret, which is its own key", "the literal text of a key", "msg_1", 1767225600, b"{}"),
     ("a secret of its prefix only", "whsec_", "msg_1", 1767225600, b"{}"),
     ("a body of several blocks", SECRET, "msg_1", 1767225600, b"x" * 1000),
@@ -36,7 +39,10 @@ def vector(name, secret, message_id, timestamp, body):
     content = message_id.encode() + b"." + str(timestamp).encode() + b"." + body
     encoded = secret.removeprefix("whsec_").rstrip("=")
     padded = encoded + "=" * (-len(encoded) % 4)
-    decoded = base64.b64decode(padded, validate=True) if secret.startswith("whsec_") else secret.encode()
+    try:
+        decoded = base64.b64decode(padded, validate=True)
+    except binascii.Error:
+        decoded = secret.encode()
     seed = hashlib.sha256(name.encode()).digest()
     key = Ed25519PrivateKey.from_private_bytes(seed)
     public = key.public_key().public_bytes_raw()
