@@ -142,7 +142,7 @@ func (s *Server) perform(a act) http.HandlerFunc {
 		}
 		done, back, err := a(r.Context(), s, r.PostForm)
 		if err != nil {
-			s.render(w, r, model{Title: "Not done", Page: "problem", Stack: s.Name, Operator: s.Operator, Path: "/"}, err)
+			s.render(w, r, page{Title: "Not done", Template: "problem", Stack: s.Name, Operator: s.Operator, Path: "/"}, err)
 			return
 		}
 		to, _ := url.Parse(s.site.Base + back) // made above

@@ -33,7 +33,7 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	s.show(view{page: "find", title: "Search", read: searchPage})(w, r)
+	s.show(view{template: "find", title: "Search", read: searchPage})(w, r)
 }
 
 // searchPage looks for a text that is no id: a tenant's, a description or a host.

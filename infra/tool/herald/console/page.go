@@ -13,22 +13,22 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 )
 
-// model is a page's content.
-type model struct {
-	Title, Page, Nav, Stack, Operator string
-	Live                              bool // it asks again by itself
-	Query                             url.Values
-	Path                              string // with the query, for a refresh
-	Data                              any
-	Problem                           string // instead of Data
-	Denied                            bool
-	Done                              string   // an act's result
-	AsOf                              string   // when the stack was asked
-	Acts                              []string // the functions that the page's buttons invoke
+// page is a page with its content, as the template of that name shows it.
+type page struct {
+	Title, Template, Nav, Stack, Operator string
+	Live                                  bool // it asks again by itself
+	Query                                 url.Values
+	Path                                  string // with the query, for a refresh
+	Data                                  any
+	Problem                               string // instead of Data
+	Denied                                bool
+	Done                                  string   // an act's result
+	AsOf                                  string   // when the stack was asked
+	Acts                                  []string // the functions that the page's buttons invoke
 }
 
-// thing is the content of a page about one thing. Raw is the answer as it came, folded at the end.
-type thing struct {
+// detail is the content of a page about one thing. Raw is the answer as it came, folded at the end.
+type detail struct {
 	Head     *parts.Head
 	Timeline *parts.Timeline
 	Lists    []parts.Section
@@ -66,12 +66,12 @@ func with(f answers.Row, name string, value any) answers.Row {
 }
 
 // render writes a page, or its problem.
-func (s *Server) render(w http.ResponseWriter, r *http.Request, m model, err error) {
+func (s *Server) render(w http.ResponseWriter, r *http.Request, p page, err error) {
 	status := http.StatusOK
 	if err != nil {
 		status = http.StatusBadGateway
-		m.Problem, m.Denied = err.Error(), errors.Is(err, exit.ErrDenied)
-		if m.Denied {
+		p.Problem, p.Denied = err.Error(), errors.Is(err, exit.ErrDenied)
+		if p.Denied {
 			status = http.StatusForbidden
 		}
 	}
@@ -79,14 +79,14 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, m model, err err
 	if r.Header.Get("Hx-Request") == "true" {
 		name, status = "content", http.StatusOK // htmx shows no other
 	}
-	var page strings.Builder
-	if err := s.pages.ExecuteTemplate(&page, name, m); err != nil { // the tests render every page
+	var written strings.Builder
+	if err := s.pages.ExecuteTemplate(&written, name, p); err != nil { // the tests render every page
 		http.Error(w, "the page cannot be shown: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, visible(page.String())) // the browser has gone: nothing else can fail
+	_, _ = io.WriteString(w, visible(written.String())) // the browser has gone: nothing else can fail
 }
 
 // nextPage is the path of a list's next page, "" after the last.

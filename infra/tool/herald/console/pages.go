@@ -45,7 +45,7 @@ func endpointPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	shown, err := s.ask(ctx, "inspect", "endpoint", f)
 	var refused *api.Refusal
 	if errors.As(err, &refused) && refused.Field == "tenant_id" && f["tenant_id"] == nil {
-		return thing{Head: &parts.Head{Kind: "Endpoint", Name: "Of which tenant?", ID: answers.Text(f, "endpoint_id"),
+		return detail{Head: &parts.Head{Kind: "Endpoint", Name: "Of which tenant?", ID: answers.Text(f, "endpoint_id"),
 			Advice: []string{"It is in no trouble, and nothing of it waits or died: its tenant leads to it."}}, More: f}, nil
 	}
 	if err != nil {
@@ -63,7 +63,7 @@ func endpointPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	if dead["next_cursor"] != nil {
 		died.Then(s.site.Base + letters)
 	}
-	return thing{
+	return detail{
 		Head:     s.site.EndpointHead(shown, slices.ContainsFunc(answers.Rows(dead), isDead)),
 		Timeline: s.site.EndpointTimeline(shown), Raw: shown,
 		Lists: []parts.Section{{Title: "Not acknowledged", List: waiting}, {Title: "Dead letters", List: died}},
@@ -102,10 +102,10 @@ func deliveryPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	d, err := s.ask(ctx, "inspect", "delivery", pick(q, "delivery_id"))
 	switch {
 	case errors.Is(err, api.ErrNotFound) && strings.HasPrefix(q.Get("delivery_id"), "test_"):
-		return thing{Head: &parts.Head{Kind: "Delivery", Name: "A test", ID: q.Get("delivery_id"), State: "under way",
+		return detail{Head: &parts.Head{Kind: "Delivery", Name: "A test", ID: q.Get("delivery_id"), State: "under way",
 			Advice: []string{"It has not ended yet, or its record has expired."}}}, nil
 	case errors.Is(err, api.ErrNotFound) && q.Get("delivery_id") != "":
-		return thing{Head: &parts.Head{Kind: "Delivery", Name: "No record of this delivery", ID: q.Get("delivery_id"),
+		return detail{Head: &parts.Head{Kind: "Delivery", Name: "No record of this delivery", ID: q.Get("delivery_id"),
 			Advice: []string{"No delivery has this id, or its record has expired: records are kept for 30 days after their " +
 				"last change, and the stack may keep fewer of acknowledged ones. A dead letter is kept for longer."},
 			Links: []parts.Cell{s.site.LetterLink(q.Get("delivery_id"))}}}, nil
@@ -116,7 +116,7 @@ func deliveryPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := thing{Head: s.site.DeliveryHead(d, e), Timeline: s.site.DeliveryTimeline(d, e), Raw: d}
+	t := detail{Head: s.site.DeliveryHead(d, e), Timeline: s.site.DeliveryTimeline(d, e), Raw: d}
 	if s.LogCosts && q.Get(eachAttempt) == "" {
 		again := parts.Link("/delivery", "delivery_id", d["delivery_id"], eachAttempt, "1")
 		t.Head.Links = append(t.Head.Links, parts.Cell{Text: "Each attempt, from the log", Link: s.site.Base + again,
@@ -161,7 +161,7 @@ func letterPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 		return nil, err
 	}
 	e, err := s.endpointOf(ctx, l)
-	return thing{Head: s.site.LetterHead(l, e), Timeline: s.site.LetterTimeline(l), Raw: l, More: l["body"]}, err
+	return detail{Head: s.site.LetterHead(l, e), Timeline: s.site.LetterTimeline(l), Raw: l, More: l["body"]}, err
 }
 
 func jobsPage(ctx context.Context, s *Server, q url.Values) (any, error) {
@@ -183,7 +183,7 @@ func jobPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 		return nil, err
 	}
 	j := rowsOfJob(read)
-	t := thing{Head: s.site.JobHead(j.Job), Timeline: s.site.JobTimeline(j.Job), Raw: j.Job, More: j}
+	t := detail{Head: s.site.JobHead(j.Job), Timeline: s.site.JobTimeline(j.Job), Raw: j.Job, More: j}
 	if len(answers.Rows(j.Failures)) > 0 {
 		path := "/letter"
 		if parts.Text(j.Job, "act") == "publish" {

@@ -39,10 +39,10 @@ func (s *Server) functions() template.FuncMap {
 	}
 }
 
-// include is the page of that name.
-func (s *Server) include(page string, m model) (template.HTML, error) {
+// include is the page by the template of that name.
+func (s *Server) include(name string, p page) (template.HTML, error) {
 	var b strings.Builder
-	err := s.pages.ExecuteTemplate(&b, page, m)
+	err := s.pages.ExecuteTemplate(&b, name, p)
 	return template.HTML(b.String()), err //nolint:gosec // a template has escaped it
 }
 
@@ -57,9 +57,9 @@ var places = []place{
 }
 
 // extra is the template of the part that only one kind of page has, above or below its timeline.
-func (s *Server) extra(m model, where string) string {
-	name := strings.ToLower(m.Title[strings.LastIndexByte(m.Title, ' ')+1:]) + "-" + where
-	if t, ok := m.Data.(thing); !ok || t.More == nil || s.pages.Lookup(name) == nil {
+func (s *Server) extra(p page, where string) string {
+	name := strings.ToLower(p.Title[strings.LastIndexByte(p.Title, ' ')+1:]) + "-" + where
+	if t, ok := p.Data.(detail); !ok || t.More == nil || s.pages.Lookup(name) == nil {
 		return "nothing"
 	}
 	return name

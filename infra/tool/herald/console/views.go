@@ -9,10 +9,10 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 )
 
-// view reads the data of a page from the functions. page is the name of its template, nav its place in the navigation;
+// view reads the data of a page from the functions. template is the name of its template, nav its place in the navigation;
 // its buttons invoke acts. A live one asks again by itself.
 type view struct {
-	page, nav, title string
+	template, nav, title string
 
 	read func(ctx context.Context, s *Server, query url.Values) (any, error)
 	acts []string
@@ -29,14 +29,14 @@ func (s *Server) views() map[string]view {
 		"/traffic":    {"traffic", "traffic", "Traffic", trafficPage, nil, false},
 		"/shares":     {"shares", "traffic", "Tenants' shares", sharesPage, nil, false},
 		"/endpoints":  {"endpoints", "endpoints", "Endpoints", endpointsPage, nil, false},
-		"/endpoint":   {"thing", "endpoints", "Endpoint", endpointPage, []string{"control", "replay"}, false},
+		"/endpoint":   {"detail", "endpoints", "Endpoint", endpointPage, []string{"control", "replay"}, false},
 		"/deliveries": {"deliveries", "deliveries", "Deliveries", deliveriesPage, nil, false},
-		"/delivery":   {"thing", "deliveries", "Delivery", deliveryPage, replays, true},
+		"/delivery":   {"detail", "deliveries", "Delivery", deliveryPage, replays, true},
 		"/dead":       {"dead", "dead", "Dead letters", deadLettersPage, letters, false},
-		"/letter":     {"thing", "dead", "Dead letter", letterPage, letters, false},
+		"/letter":     {"detail", "dead", "Dead letter", letterPage, letters, false},
 		"/rejected":   {"rejected", "rejected", "Rejected events", rejectedPage, letters, false},
 		"/jobs":       {"jobs", "jobs", "Jobs", jobsPage, nil, true},
-		"/job":        {"thing", "jobs", "Job", jobPage, replays, true},
+		"/job":        {"detail", "jobs", "Job", jobPage, replays, true},
 		"/keys":       {"keys", "keys", "API keys", keysPage, nil, false},
 		"/acts":       {"acts", "acts", "Acts of operators", actsPage, nil, false},
 		"/confirm":    {"confirm", "dead", "Are you sure?", confirmPage, letters, false},
@@ -47,14 +47,14 @@ func (s *Server) views() map[string]view {
 func (s *Server) show(v view) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		now, q := s.Now().UTC().Format(time.RFC3339), r.URL.Query()
-		m := model{
-			Title: v.title, Page: v.page, Nav: v.nav, Live: v.live && !s.costs(q), Stack: s.Name, Operator: s.Operator,
+		p := page{
+			Title: v.title, Template: v.template, Nav: v.nav, Live: v.live && !s.costs(q), Stack: s.Name, Operator: s.Operator,
 			Query: q, Path: refreshPath(r.URL), Done: q.Get("done"), Acts: v.acts, AsOf: s.site.At(now).Title,
 		}
 		s.learn(r.Context(), v.acts)
 		var err error
-		m.Data, err = v.read(r.Context(), s, m.Query)
-		s.render(w, r, m, err)
+		p.Data, err = v.read(r.Context(), s, p.Query)
+		s.render(w, r, p, err)
 	}
 }
 
