@@ -7,19 +7,21 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 // acts are the forms' actions. Without a question they reach one thing each.
 func (s *Server) acts() map[string]act {
-	acts := map[string]act{"/start": start, "/replay": replayByID, "/job/stop": stopJob}
-	for action := range parts.Controls {
-		if _, many := namedActs[action]; !many {
-			acts["/control/"+action] = control(action)
+	acts := map[string]act{
+		"/start": start, "/replay": replayByID, "/job/stop": stopJob, "/control/" + next.Test: sendTest,
+	}
+	for _, action := range steering {
+		if _, many := namedActs[action.Name]; !many {
+			acts["/control/"+action.Name] = steer(action)
 		}
 	}
 	return acts
@@ -30,42 +32,26 @@ func replayByID(ctx context.Context, s *Server, form url.Values) (done, back str
 	if len(form["delivery_id"]) != 1 {
 		return "", "", errors.New("nothing was done: this was not asked by the console's own button")
 	}
-	return byIDs(ctx, s, "replay", form)
+	return byIDs(ctx, s, next.Replay, form)
 }
 
 // backs are the pages that acts on ids lead back to.
 var backs = map[string]string{
-	"delivery_id": "/dead?status=dead", "message_id": "/rejected",
+	"delivery_id": deadLetters, "message_id": "/rejected",
 }
 
 func byIDs(ctx context.Context, s *Server, name string, form url.Values) (done, back string, err error) {
 	act := manyActs[name]
-	given := form[act.id]
-	if len(given) == 0 {
+	ids := form[act.id]
+	if len(ids) == 0 {
 		return "", "", errors.New("no box was ticked")
 	}
-	f := answers.Row{act.id + "s": given}
-	if act.deletes {
-		f["confirm"] = true
-	}
-	results, err := s.ask(ctx, act.function(), act.byID, f)
+	done, err = act.byIDs(ctx, s, ids)
 	back = backs[act.id]
-	if len(given) == 1 && name == "replay" {
-		back = parts.Link("/delivery", "delivery_id", given[0])
+	if len(ids) == 1 && name == next.Replay {
+		back = parts.Link("/delivery", "delivery_id", ids[0])
 	}
-	return counted(answers.Rows(results)), back, err
-}
-
-// counted is the number of each kind of result.
-func counted(results []answers.Row) string {
-	counts := answers.Row{}
-	for _, r := range results {
-		reason, _ := r["reason"].(string)
-		name := strings.TrimSpace(fmt.Sprint(r["result"], " ", reason))
-		before, _ := counts[name].(int)
-		counts[name] = before + 1
-	}
-	return answers.ReasonsIn(counts)
+	return done, back, err
 }
 
 // start answers the question. Of an act that cannot be undone, the count has to be typed.
@@ -86,7 +72,7 @@ func start(ctx context.Context, s *Server, form url.Values) (done, back string, 
 	if len(form[act.id]) > 0 {
 		return byIDs(ctx, s, name, form)
 	}
-	if form.Get("token") == "" || act.fields == nil {
+	if form.Get("token") == "" || act.selection == nil {
 		return "", "", errors.New("nothing was done: this was not asked by the console's own question")
 	}
 	return startJobs(ctx, s, name, form)
@@ -99,23 +85,28 @@ func startJobs(ctx context.Context, s *Server, name string, form url.Values) (do
 	if len(endpoints) > mostReplays {
 		return "", "", errors.New("nothing was done: too many endpoints")
 	}
-	f := pick(form, act.fields...)
-	f["act"], f["confirm"] = name, act.deletes
+	of, err := act.selection(s, form)
+	if err != nil {
+		return "", "", err
+	}
+	request := api.StartJobRequest{Selector: of, Act: job.Act(name), Confirm: act.deletes}
 	var started []string
 	for n := range max(1, len(endpoints)) {
-		f["token"] = form.Get("token") + "-" + strconv.Itoa(n)
+		request.Token = form.Get("token") + "-" + strconv.Itoa(n)
 		if len(endpoints) > 0 {
-			f["endpoint_id"] = endpoints[n]
+			request.EndpointID = endpoints[n]
 		}
-		answer, err := s.ask(ctx, act.function(), "start_job", f)
+		answer, err := ask(ctx, s, act.startJob(), request)
 		if err != nil && len(started) > 0 {
 			return "", "", fmt.Errorf("%s started, then: %w", next.Number(len(started), "job was", "jobs were"), err)
 		}
 		if err != nil {
 			return "", "", err
 		}
-		id := answers.Shown(answers.At(answer, "job.job_id"))
-		started = append(started, id)
+		if answer.Job == nil {
+			return "", "", errors.New("the stack does not say which job was started: see the running jobs")
+		}
+		started = append(started, answer.Job.JobID)
 	}
 	if len(started) == 1 {
 		return "started", parts.Link("/job", "job_id", started[0]), nil
@@ -125,7 +116,7 @@ func startJobs(ctx context.Context, s *Server, name string, form url.Values) (do
 
 func stopJob(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 	id := form.Get("job_id")
-	_, err = s.ask(ctx, "replay", "stop_job", answers.Row{"job_id": id})
+	_, err = ask(ctx, s, api.StopJob, api.JobRequest{JobID: id})
 	return "stopped", parts.Link("/job", "job_id", id), err
 }
 

@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // eachAttempt is the field of an address that asks for a delivery's attempts, from the log.
@@ -21,16 +21,15 @@ func (s *Server) costs(q url.Values) bool { return s.LogCosts && q.Get(eachAttem
 const longestLife = 30 * 24 * time.Hour
 
 // addAttempts adds a delivery's attempts from the log, in place of the last one alone.
-func (s *Server) addAttempts(ctx context.Context, t *parts.Timeline, d answers.Row) {
-	made, err := time.Parse(time.RFC3339, answers.Text(d, "created_at"))
-	if err != nil {
+func (s *Server) addAttempts(ctx context.Context, t *parts.Timeline, d api.Delivery) {
+	if d.CreatedAt.IsZero() {
 		return
 	}
-	until := made.Add(longestLife)
-	if changed, err := time.Parse(time.RFC3339, answers.Text(d, "updated_at")); err == nil {
-		until = changed.Add(time.Minute)
+	until := d.CreatedAt.Add(longestLife)
+	if !d.UpdatedAt.IsZero() {
+		until = d.UpdatedAt.Add(time.Minute)
 	}
-	lines, err := s.Log.Attempts(ctx, answers.Text(d, "delivery_id"), made.Add(-time.Second), until)
+	lines, err := s.Log.Attempts(ctx, d.DeliveryID, d.CreatedAt.Add(-time.Second), until)
 	if err != nil {
 		t.Wait("The attempts cannot be shown", err.Error())
 		return

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 )
 
@@ -24,16 +23,14 @@ func confirmPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	ask.Hidden = []parts.Field{{Name: "act", Value: q.Get("act")}}
 	if ids := q[act.id]; len(ids) > 0 {
 		ask.Count = len(ids)
-		var rows []answers.Row
 		for _, id := range ids {
 			ask.Hidden = append(ask.Hidden, parts.Field{Name: act.id, Value: id})
-			rows = append(rows, answers.Row{act.id: id})
 		}
-		these := s.site.IDColumn("these", act.id, idPages[act.id])
-		ask.Lists = []parts.Section{{List: parts.NewTable(url.Values{}, rows, these)}}
+		these := parts.IDs(s.site, "these", idPages[act.id], act.id, func(id string) string { return id })
+		ask.Lists = []parts.Section{{List: parts.NewTable(url.Values{}, ids, these)}}
 		return ask.ask(act), nil
 	}
-	if act.fields == nil || q.Get("ticked") != "" { // else everything would be selected
+	if act.selection == nil || q.Get("ticked") != "" { // else everything would be selected
 		return nil, errors.New("no box was ticked")
 	}
 	v, err := s.survey(ctx, q, act)

@@ -5,11 +5,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/event"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 func TestConfirm_countsFirstAndStartsTheSameSelectionOnce(t *testing.T) {
-	f := said(map[string]string{"causes": `{"data":[{"tenant_id":"acme","endpoint_id":"webhook_1","description":"crm",
-		"state":"open","reason":"timeout","count":10}]}`})
+	f := said(to(api.ListCauses, api.Causes{Data: []api.Cause{{
+		TenantID: "acme", EndpointID: "webhook_1", Description: "crm", State: api.StateOpen,
+		Reason: delivery.ReasonTimeout, Count: 10,
+	}}}))
 	web, browser, _ := open(t, f)
 	const address = "/confirm?act=replay&tenant_id=acme&status=dead"
 	page := body(t, get(t, browser, web.URL+address), "Replay 10 dead letters?", "Up to 10 of them will wait",
@@ -30,7 +38,9 @@ func TestConfirm_countsFirstAndStartsTheSameSelectionOnce(t *testing.T) {
 }
 
 func TestConfirm_saysThatAReplayMayDieAgain(t *testing.T) {
-	f := said(map[string]string{"causes": `{"data":[{"endpoint_id":"webhook_1","state":"failing","count":7}]}`})
+	f := said(to(api.ListCauses, api.Causes{Data: []api.Cause{
+		{EndpointID: "webhook_1", State: api.StateFailing, Count: 7},
+	}}))
 	web, browser, _ := open(t, f)
 	body(t, get(t, browser, web.URL+"/confirm?act=replay&endpoint_id=webhook_1"), "7 of them may die again")
 }
@@ -103,10 +113,16 @@ func TestConfirm_refusesWhatItDoesNotKnow(t *testing.T) {
 }
 
 func TestRejected_saysWhoseAndWhatCanSucceed(t *testing.T) {
-	f := said(map[string]string{"rejected_events": `{"data":[
-		{"message_id":"m_1","reason":"not_processed","body":"{\"tenant_id\":\"acme\",\"type\":\"user.created\"}","bytes":42},
-		{"message_id":"m_2","reason":"invalid event: type: is none; the nearest are user.created, user.b","bytes":7},
-		{"message_id":"m_3","reason":"invalid event: data: is none","body":"no JSON","bytes":7}],"next_cursor":null}`})
+	f := said(to(api.ListRejected, api.RejectedList{List: listOf(
+		api.RejectedEvent{
+			MessageID: "m_1", Reason: event.NotProcessed, Body: new(`{"tenant_id":"acme","type":"user.created"}`), Bytes: 42,
+		},
+		api.RejectedEvent{
+			MessageID: "m_2", Reason: event.InvalidEvent + "type: is none" + event.Nearest + "user.created, user.b", Bytes: 7,
+		},
+		api.RejectedEvent{
+			MessageID: "m_3", Reason: event.InvalidEvent + "data: is none", Body: new("no JSON"), Bytes: 7,
+		})}))
 	web, browser, _ := open(t, f)
 	page := body(t, get(t, browser, web.URL+"/rejected"), "acme", "user.created", ">yes<",
 		"type: is none, nearest: user.created", "/confirm?act=publish",
@@ -122,20 +138,22 @@ func TestRejected_saysWhoseAndWhatCanSucceed(t *testing.T) {
 
 // Each job ends at its question or its start. An end that an operator gave says more.
 func TestJob_isNamedByItsSelection(t *testing.T) {
-	const job = `{"job_id":"job_1","act":"publish","state":"done","started_at":"2026-01-02T10:00:00Z",
-		"selector":{"tenant_id":"acme","endpoint_id":"webhook_1","until":"%s"}}`
-	for until, want := range map[string]string{
-		"2026-01-02T09:59:20Z": "rejected events: tenant acme, endpoint webhook_1<",
-		"2026-01-01T00:00:00Z": "endpoint webhook_1, until 2026-01-01T00:00:00Z<",
+	started := time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
+	for until, want := range map[time.Time]string{
+		started.Add(-40 * time.Second): "rejected events: tenant acme, endpoint webhook_1<",
+		started.Add(-34 * time.Hour):   "endpoint webhook_1, until 2026-01-01T00:00:00Z<",
 	} {
-		web, browser, _ := open(t, said(map[string]string{"job": strings.ReplaceAll(job, "%s", until)}))
+		web, browser, _ := open(t, said(to(api.GetJob, api.Job{
+			JobID: "job_1", Act: job.Publish, State: job.Done, StartedAt: started,
+			Selector: api.Selector{TenantID: "acme", EndpointID: "webhook_1", Until: until},
+		})))
 		page := get(t, browser, web.URL+"/job?job_id=job_1")
 		body(t, page, want, "/endpoint?endpoint_id=webhook_1&amp;tenant_id=acme")
 	}
 }
 
 func TestKeysAndDeliveries_leadOnWithoutATypedName(t *testing.T) {
-	f := said(map[string]string{"causes": `{"data":[{"tenant_id":"globex","endpoint_id":"webhook_2","count":1}]}`})
+	f := said(to(api.ListCauses, api.Causes{Data: []api.Cause{{TenantID: "globex", EndpointID: "webhook_2", Count: 1}}}))
 	web, browser, _ := open(t, f)
 	body(t, get(t, browser, web.URL+"/keys"), "/keys?tenant_id=globex", "has dead letters")
 	body(t, get(t, browser, web.URL+"/deliveries"), "/deliveries?endpoint_id=webhook_1")

@@ -6,24 +6,41 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // act does a form's act, and returns its result and the page to go on with.
 type act func(ctx context.Context, s *Server, form url.Values) (done, back string, err error)
 
-// control acts on an endpoint or a tenant, at once.
-func control(action string) act {
+// target is the endpoint of an address or a form.
+func target(form url.Values) api.Target {
+	return api.Target{EndpointID: form.Get("endpoint_id"), TenantID: form.Get("tenant_id")}
+}
+
+// steering are the actions of control on an endpoint that has a state.
+var steering = []api.Action[api.Target, api.ControlAnswer]{api.Pause, api.Resume, api.Release}
+
+// steer acts on an endpoint, at once.
+func steer(action api.Action[api.Target, api.ControlAnswer]) act {
 	return func(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
-		f := pick(form, "tenant_id", "endpoint_id")
-		back = parts.Link("/endpoint", "tenant_id", f["tenant_id"], "endpoint_id", f["endpoint_id"])
-		asked := action
-		if action == next.ResumeTenant {
-			f, asked = pick(form, "tenant_id"), next.Resume
-		}
-		answer, err := s.ask(ctx, "control", asked, f)
-		if action == next.Test {
-			back = parts.Link("/delivery", "delivery_id", answer["delivery_id"])
-		}
-		return parts.Controls[action].Done, back, err
+		at := target(form)
+		_, err = ask(ctx, s, action, at)
+		back = parts.Link("/endpoint", "tenant_id", at.TenantID, "endpoint_id", at.EndpointID)
+		return parts.Controls[action.Name].Done, back, err
 	}
+}
+
+// sendTest sends a test to an endpoint.
+func sendTest(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
+	at := target(form)
+	sent, err := ask(ctx, s, api.SendTest, api.TestRequest{EndpointID: at.EndpointID, TenantID: at.TenantID})
+	return parts.Controls[next.Test].Done, parts.Link("/delivery", "delivery_id", sent.DeliveryID), err
+}
+
+// resumeTenant lets all endpoints of a tenant go on.
+func resumeTenant(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
+	at := target(form)
+	_, err = ask(ctx, s, api.Resume, api.Target{TenantID: at.TenantID})
+	back = parts.Link("/endpoint", "tenant_id", at.TenantID, "endpoint_id", at.EndpointID)
+	return parts.Controls[next.ResumeTenant].Done, back, err
 }

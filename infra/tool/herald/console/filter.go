@@ -2,85 +2,83 @@ package console
 
 import (
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 )
 
-// filter takes the fields of an address that select. A time may be written as the tool takes it: 2h, 22:00. Times that
-// select nothing in any case are refused.
-func (s *Server) filter(q url.Values, fields ...string) (answers.Row, error) {
-	f, at := pick(q, fields...), map[string]time.Time{}
-	for _, name := range []string{"since", "until"} {
-		written := answers.Text(f, name)
-		if written == "" {
-			continue
-		}
-		if exact, err := time.Parse(time.RFC3339, written); err == nil {
-			at[name] = exact
-			continue // to the millisecond, which a job's end may have
-		}
-		parsed, err := usage.ParseTime(name, written, s.Now().UTC())
-		if err != nil {
-			return nil, err
-		}
-		at[name], f[name] = parsed, parsed.UTC().Format(time.RFC3339)
+// events is the selection of rejected events that an address or a form has. Times that select nothing in any case are
+// refused.
+func (s *Server) events(q url.Values) (api.Selector, error) {
+	since, err := s.time(q, "since")
+	if err != nil {
+		return api.Selector{}, err
 	}
-	since, until := at["since"], at["until"]
+	until, err := s.time(q, "until")
+	if err != nil {
+		return api.Selector{}, err
+	}
 	switch {
 	case since.After(s.Now()):
-		return nil, exit.With(exit.Usage, "since %s is in the future: times are in UTC", f["since"])
+		return api.Selector{}, exit.With(exit.Usage,
+			"since %s is in the future: times are in UTC", answers.Shown(since))
 	case !since.IsZero() && !until.IsZero() && !until.After(since):
-		return nil, exit.With(exit.Usage, "until %s is not after since %s: times are in UTC", f["until"], f["since"])
+		return api.Selector{}, exit.With(exit.Usage,
+			"until %s is not after since %s: times are in UTC", answers.Shown(until), answers.Shown(since))
 	}
-	return f, nil
+	return api.Selector{TenantID: q.Get("tenant_id"), Reason: q.Get("reason"), Since: since, Until: until}, nil
 }
 
-// letters is the filter of dead letters, of those that are dead unless another status is named: a job has the same
-// default, and a list has what its buttons would select.
-func (s *Server) letters(q url.Values, fields ...string) (answers.Row, error) {
-	f, err := s.filter(q, fields...)
-	if err == nil && f["status"] == nil {
-		f["status"] = "dead"
+// time is a time of an address, zero where there is none. It may be written as the tool takes it: 2h, 22:00. One that
+// is exact may have milliseconds, as a job's end has.
+func (s *Server) time(q url.Values, name string) (time.Time, error) {
+	written := q.Get(name)
+	if written == "" {
+		return time.Time{}, nil
 	}
-	return f, err
-}
-
-// choices are values of a filter that one click sets.
-type choices struct {
-	Label  string
-	Values []choice
-}
-
-type choice struct {
-	Text, Link string
-	On         bool
-}
-
-// choices are addresses of a page with other values of one field. The first is the
-// default. The cursor and the last result are left out.
-func (s *Server) choices(path string, q url.Values, label, name string, values ...string) choices {
-	all := choices{Label: label}
-	now := q.Get(name)
-	if now == "" {
-		now = values[0]
+	if exact, err := time.Parse(time.RFC3339, written); err == nil {
+		return exact, nil
 	}
-	for _, v := range values {
-		with := url.Values{}
-		for field, given := range q {
-			if field != "cursor" && field != "done" && field != name {
-				with[field] = given
-			}
+	at, err := usage.ParseTime(name, written, s.Now().UTC())
+	return at.UTC().Truncate(time.Second), err
+}
+
+// letters is the selection of dead letters that an address or a form has. Without a status, it is of those that are
+// dead: a job has the same default, and a list has what its buttons would select.
+func (s *Server) letters(q url.Values) (api.Selector, error) {
+	of, err := s.events(q)
+	of.EndpointID, of.Status = q.Get("endpoint_id"), q.Get("status")
+	if of.Status == "" {
+		of.Status = string(deadletter.Dead)
+	}
+	return of, err
+}
+
+// selectionFields are a selection as fields of a form, without its endpoint. A selection is read from them as from an
+// address.
+func selectionFields(of api.Selector) (fields []parts.Field) {
+	add := func(name, value string) {
+		if value != "" {
+			fields = append(fields, parts.Field{Name: name, Value: value})
 		}
-		words := "any"
-		if v != "" {
-			with.Set(name, v)
-			words = strings.ReplaceAll(v, "_", " ")
-		}
-		all.Values = append(all.Values, choice{words, s.site.Base + path + "?" + with.Encode(), now == v})
 	}
-	return all
+	add("tenant_id", of.TenantID)
+	add("reason", of.Reason)
+	add("status", of.Status)
+	add("since", exactly(of.Since))
+	add("until", exactly(of.Until))
+	return fields
+}
+
+// exactly is a time in a form, empty where there is none.
+func exactly(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339Nano)
 }

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"regexp"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 )
@@ -43,33 +42,31 @@ func searchPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	if pasted == "" {
 		return found, nil
 	}
-	var rows []any
-	for _, field := range []string{"tenant_id", "description", "host"} {
-		some, err := s.ask(ctx, "inspect", "endpoints", answers.Row{field: pasted, "limit": 20})
-		var refused *api.Refusal
-		if errors.As(err, &refused) {
+	var rows []api.ListedEndpoint
+	for _, of := range []api.EndpointsRequest{{TenantID: pasted}, {Description: pasted}, {Host: pasted}} {
+		of.Page = few
+		some, err := ask(ctx, s, api.ListEndpoints, of)
+		if _, refused := errors.AsType[*api.Refusal](err); refused {
 			continue // the text is no tenant's id, say
 		}
 		if err != nil {
 			return nil, err
 		}
-		data, _ := some["data"].([]any)
-		rows = append(rows, data...)
+		rows = append(rows, some.Data...)
 	}
-	found.Table = s.site.EndpointList(url.Values{}, answers.Row{"data": unique(rows)}).Or(
+	found.Table = s.site.EndpointList(url.Values{}, unique(rows)).Or(
 		"No tenant has this id, and no endpoint in trouble has this description or host.")
 	return found, nil
 }
 
-// unique leaves out rows of endpoints that came before.
-func unique(rows []any) (some []any) {
-	seen := map[any]bool{}
-	for _, r := range rows {
-		id := answers.At(r, "endpoint_id")
-		if !seen[id] {
-			some = append(some, r)
+// unique leaves out endpoints that came before.
+func unique(rows []api.ListedEndpoint) (some []api.ListedEndpoint) {
+	seen := map[string]bool{}
+	for _, e := range rows {
+		if !seen[e.EndpointID] {
+			some = append(some, e)
 		}
-		seen[id] = true
+		seen[e.EndpointID] = true
 	}
 	return some
 }

@@ -3,7 +3,6 @@ package console
 import (
 	std "cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -18,12 +17,13 @@ import (
 	"testing"
 	"time"
 
-	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/internal/edges/audit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
@@ -37,9 +37,8 @@ type functions struct {
 	measured float64   // in the last step of every curve
 	reached  time.Time // by deployments
 
-	written string            // by tenants and receivers; markup where it is empty
-	said    map[string]string // answers in place of the usual ones, by action
-	refused map[string]error  // by action
+	written string         // by tenants and receivers; markup where it is empty
+	said    map[string]any // answers in place of the usual ones, by function and action
 }
 
 func (f *functions) Read(_ context.Context, w stack.Window, curves []stack.Curve) ([][]float64, error) {
@@ -84,75 +83,43 @@ func (f *functions) Deployments(_ context.Context, since time.Time) ([]stack.Dep
 
 const markup = `<img src=x onerror=alert(1)>`
 
-var answering = map[string]string{
-	"causes": `{"data":[{"tenant_id":"acme","endpoint_id":"webhook_1","host":"%[1]s","description":"%[1]s",
-		"reason":"http_5xx","count":3}]}`,
-	"summary": `{"endpoints":{"states":{"open":1,"flapping":4}},"waiting":{"count":1234567},
-		"dead_letters":{"dead":{"count":3}},"queues":{"EventsQueue":{"visible":1,"in_flight":0,"delayed":0}}}`,
-	"endpoints": `{"data":[{"tenant_id":"%[1]s","endpoint_id":"webhook_1","host":"%[1]s","description":"%[1]s",
-		"state":"open","last_reason":"timeout","recent":{"attempts":10,"successes":5}}],"next_cursor":"abc"}`,
-	"endpoint": `{"tenant_id":"acme","endpoint_id":"webhook_1","url":"https://%[1]s/","description":"%[1]s",
-		"health":{"state":"open","paused_by":"%[1]s","pause_reason":"%[1]s","failures":2,"last_reason":"%[1]s"}}`,
-	"deliveries": `{"data":[{"delivery_id":"msg_1","event_type":"%[1]s","state":"waiting"}],"next_cursor":null,
-		"note":"%[1]s"}`,
-	"delivery": `{"delivery_id":"msg_1","event_type":"%[1]s","state":"dead","endpoint_id":"webhook_1",
-		"tenant_id":"%[1]s","event_id":"%[1]s","reason":"%[1]s","trace_id":"%[1]s",
-		"created_at":"2026-01-02T10:00:00Z","updated_at":"2026-01-02T15:04:05Z"}`,
-	"dead_letters": `{"data":[{"delivery_id":"msg_1","tenant_id":"%[1]s","status":"dead"}],"next_cursor":null}`,
-	"dead_letter": `{"delivery_id":"msg_1","body":"%[1]s","headers":{},"event_type":"%[1]s",
-		"history":[{"reason":"%[1]s","detail":"%[1]s","died_at":"2026-01-02T15:04:05Z"}]}`,
-	"rejected_events": `{"data":[{"message_id":"m_1","reason":"%[1]s","body":"%[1]s","bytes":12}],"next_cursor":null}`,
-	"jobs":            `{"data":[{"job_id":"job_1","act":"replay","operator":"%[1]s"}],"next_cursor":"page 2"}`,
-	"job": `{"job_id":"job_1","act":"replay","state":"running","operator":"%[1]s",
-		"selector":{"reason":"%[1]s"},"started_at":"2026-01-02T15:04:05Z","selected":10,"done":5,"left":2,
-		"refused":{"endpoint_deleted":3}}`,
-	"job_outcome":  `{"sent":3,"delivered":2,"dead_again":1,"under_way":0,"discarded":0,"unknown":0,"next_cursor":"c"}`,
-	"job_failures": `{"data":[{"id":"msg_9","result":"refused","reason":"%[1]s"}],"next_cursor":"page 2"}`,
-	"list":         `{"data":[{"key_id":"01","description":"%[1]s"}],"next_cursor":null}`,
-	"start_job": `{"selected":12,"ready":10,"refused":{"endpoint_deleted":2},"until":"2026-01-03T08:00:00.5Z",
-		"job":{"job_id":"job_1"}}`,
-}
-
 func (f *functions) Invoke(_ context.Context, q stack.Question) (jsontext.Value, error) {
-	function, action := string(q.Function), q.Action
-	request, err := jsonv2.Marshal(q.Request, jsonv2.OmitZeroStructFields(true), jsonv2.Deterministic(true))
+	request, err := json.Marshal(q.Request, json.OmitZeroStructFields(true))
 	if err != nil {
+		return nil, err
+	}
+	sent := jsontext.Value(request)
+	if err := sent.Canonicalize(); err != nil {
 		return nil, err
 	}
 	f.Lock()
 	defer f.Unlock()
-	f.asked = append(f.asked, function+" "+action+" "+string(request))
-	if function == f.denied {
+	f.asked = append(f.asked, string(q.Function)+" "+q.Action+" "+string(sent))
+	if string(q.Function) == f.denied {
 		return nil, fmt.Errorf("%w: no right", exit.ErrDenied)
 	}
 	if f.err != nil {
 		return nil, f.err
 	}
-	if err := f.refused[action]; err != nil {
-		return nil, err
+	answer, known := f.answer(named(q.Function, q.Action))
+	if !known {
+		return nil, fmt.Errorf("unexpected %s %s", q.Function, q.Action)
 	}
-	answer, ok := f.answer(action)
-	if causes, _ := f.answer("causes"); strings.Contains(string(request), `"causes":true`) {
-		answer = strings.TrimSuffix(answer, "}") + `,"causes":` + causes + "}"
+	if sum, is := answer.(api.Summary); is && q.Request == any(api.SummaryRequest{Causes: true}) {
+		causes, _ := f.answer(to(api.ListCauses, api.Causes{}).to)
+		sum.Causes = new(causes.(api.Causes))
+		answer = sum
 	}
-	if !ok {
-		answer = `{"data":[{"result":"replayed"},{"result":"refused","reason":"deleted"}]}`
-	}
-	text, err := json.Marshal(std.Or(f.written, markup))
-	if err != nil {
-		return nil, err
-	}
-	inner := string(text[1 : len(text)-1]) // it stands in a string
-	return jsontext.Value(strings.ReplaceAll(answer, "%[1]s", inner)), nil
+	return api.EncodeAnswer(answer)
 }
 
-// answer is the text that was given to say, or the usual one.
-func (f *functions) answer(action string) (text string, ok bool) {
-	text, ok = f.said[action]
-	if !ok {
-		text, ok = answering[action]
+// answer is the answer that was given to say, or the usual one.
+func (f *functions) answer(action string) (answer any, known bool) {
+	answer, known = f.said[action]
+	if !known {
+		answer, known = usual(std.Or(f.written, markup))[action]
 	}
-	return text, ok
+	return answer, known
 }
 
 func (f *functions) May(_ context.Context, function string) error {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 var (
@@ -15,13 +16,23 @@ var (
 	fieldOf = regexp.MustCompile(`<input type="(?:hidden|checkbox)" name="([^"]*)" value="([^"]*)"`)
 )
 
-// many are answers with more than one of everything that a button could act on.
-var many = map[string]string{
-	"endpoint": `{"tenant_id":"acme","endpoint_id":"webhook_1","description":"crm","tenant_paused":%s,
-		"health":{"state":"%s"},"waiting":{"count":30000,"more":true}}`,
-	"dead_letters":    `{"data":[{"delivery_id":"msg_1"},{"delivery_id":"msg_2"}],"next_cursor":null}`,
-	"rejected_events": `{"data":[{"message_id":"m_1","bytes":1},{"message_id":"m_2","bytes":1}],"next_cursor":null}`,
-	"job":             `{"job_id":"job_1","act":"purge","state":"stopped","selected":900,"left":870,"operator":"ann"}`,
+// stopped is a job with much left to do.
+func stopped(act job.Act) answered {
+	return to(api.GetJob, api.Job{JobID: "job_1", Act: act, State: job.Stopped, Selected: 900, Left: 870, Operator: "ann"})
+}
+
+// many are answers with more than one of everything that a button could act on, about an endpoint in a state.
+func many(state api.State, tenantPaused bool) []answered {
+	return []answered{
+		to(api.GetEndpoint, api.Endpoint{
+			TenantID: "acme", EndpointID: "webhook_1", Description: "crm", TenantPaused: tenantPaused,
+			Health: api.Health{State: state}, Waiting: api.Waiting{Count: 30000, More: true},
+		}),
+		to(api.ListDeadLetters, listOf(api.DeadLetter{DeliveryID: "msg_1"}, api.DeadLetter{DeliveryID: "msg_2"})),
+		to(api.ListRejected, api.RejectedList{List: listOf(
+			api.RejectedEvent{MessageID: "m_1", Bytes: 1}, api.RejectedEvent{MessageID: "m_2", Bytes: 1})}),
+		stopped(job.Purge),
+	}
 }
 
 // reaching are the functions' actions that send or delete more than one thing.
@@ -30,15 +41,9 @@ var reaching = regexp.MustCompile(`^control (release|resume \{"tenant_id":"acme"
 
 // One button may act on one thing. Whatever reaches many has a question with its number first, on every page.
 func TestPages_askBeforeEveryActOnMany(t *testing.T) {
-	for _, state := range []string{"open", "failing", "flapping", "recovering", "paused", "healthy", "deleted"} {
-		for _, tenantPaused := range []string{"true", "false"} {
-			answers := map[string]string{}
-			for action, text := range many {
-				answers[action] = text
-			}
-			text := strings.Replace(many["endpoint"], "%s", tenantPaused, 1)
-			answers["endpoint"] = strings.Replace(text, "%s", state, 1)
-			f := said(answers)
+	for _, state := range api.States() {
+		for _, tenantPaused := range []bool{true, false} {
+			f := said(many(state, tenantPaused)...)
 			web, browser, s := open(t, f)
 			for _, path := range []string{
 				"/", "/endpoint?tenant_id=acme&endpoint_id=webhook_1", "/dead?status=dead", "/rejected", "/job?job_id=job_1",
@@ -67,20 +72,22 @@ func TestPages_askBeforeEveryActOnMany(t *testing.T) {
 
 // Each question says its number, and how to answer it.
 func TestConfirm_asksAboutWhatOneNameReaches(t *testing.T) {
-	for address, c := range map[string]struct{ waiting, asks, does string }{
-		"release&tenant_id=acme&endpoint_id=webhook_1": {`{"count":30}`,
+	for address, c := range map[string]struct {
+		waiting    api.Waiting
+		asks, does string
+	}{
+		"release&tenant_id=acme&endpoint_id=webhook_1": {api.Waiting{Count: 30},
 			"Send 30 deliveries that wait for crm of acme at once?",
 			`control release {"endpoint_id":"webhook_1","tenant_id":"acme"}`},
-		"release&endpoint_id=webhook_1": {`{"count":30,"more":true}`,
+		"release&endpoint_id=webhook_1": {api.Waiting{Count: 30, More: true},
 			"Send more than 30 deliveries that wait", `control release {"endpoint_id":"webhook_1"}`},
-		"resume_tenant&tenant_id=acme": {"", "Resume the tenant acme?", `control resume {"tenant_id":"acme"}`},
-		"resume_job&job_id=job_1": {"", "Publish 870 more rejected events again?",
+		"resume_tenant&tenant_id=acme": {api.Waiting{}, "Resume the tenant acme?", `control resume {"tenant_id":"acme"}`},
+		"resume_job&job_id=job_1": {api.Waiting{}, "Publish 870 more rejected events again?",
 			`replay resume_job {"job_id":"job_1"}`},
 	} {
-		f := said(map[string]string{
-			"endpoint": `{"tenant_id":"acme","description":"crm","health":{"state":"open"},"waiting":` + c.waiting + "}",
-			"job":      strings.Replace(many["job"], "purge", "publish", 1),
-		})
+		f := said(stopped(job.Publish), to(api.GetEndpoint, api.Endpoint{
+			TenantID: "acme", Description: "crm", Health: api.Health{State: api.StateOpen}, Waiting: c.waiting,
+		}))
 		web, browser, _ := open(t, f)
 		form := hidden(body(t, get(t, browser, web.URL+"/confirm?act="+address), c.asks))
 		f.asked = nil
@@ -93,8 +100,7 @@ func TestConfirm_asksAboutWhatOneNameReaches(t *testing.T) {
 
 // A purge that somebody has stopped deletes for good when it goes on, as a new one does.
 func TestConfirm_letsAPurgeGoOnOnlyWhereItsNumberWasTyped(t *testing.T) {
-	f := said(map[string]string{"job": many["job"]})
-	f.refused = map[string]error{"resume_job": &api.Refusal{Code: "alias_required"}}
+	f := said(stopped(job.Purge), refusing(api.ResumeJob, api.Refusal{Code: api.CodeAliasRequired}))
 	web, browser, _ := open(t, f)
 	page := body(t, get(t, browser, web.URL+"/confirm?act=resume_job&job_id=job_1"),
 		"Delete 870 more dead letters for good?", `name="typed" required`)
@@ -112,7 +118,7 @@ func TestConfirm_letsAPurgeGoOnOnlyWhereItsNumberWasTyped(t *testing.T) {
 
 // A selection that could not be counted in time is larger than the number that is typed.
 func TestConfirm_saysWhereItsNumberIsNotAll(t *testing.T) {
-	web, browser, _ := open(t, said(map[string]string{"start_job": `{"selected":48000,"ready":48000,"complete":false}`}))
+	web, browser, _ := open(t, said(to(api.StartJob, api.Survey{Selected: 48000, Ready: 48000})))
 	body(t, get(t, browser, web.URL+"/confirm?act=purge&status=dead"), "Delete more than 48000 dead letters for good?",
 		"There was no time to count all")
 }

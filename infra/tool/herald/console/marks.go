@@ -11,6 +11,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/chart"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // marked is a mark in the list.
@@ -25,7 +26,7 @@ type marked struct {
 func (s *Server) markList(marks []chart.Mark) (all []marked) {
 	for _, m := range slices.Backward(marks) {
 		all = append(all, marked{
-			Form: m.Kind.Icon(), Kind: m.Kind, Text: m.Text, At: s.site.At(m.When().UTC().Format(time.RFC3339)),
+			Form: m.Kind.Icon(), Kind: m.Kind, Text: m.Text, At: s.site.At(m.When()),
 		})
 	}
 	return all
@@ -42,7 +43,9 @@ func kinds(marks []marked) (all []marked) {
 }
 
 // changing are operators' acts that show in traffic.
-var changing = []string{"pause", "resume", "release", "discard", "start_job"}
+var changing = []string{
+	api.Pause.Name, api.Resume.Name, api.Release.Name, api.Discard.Name, api.StartJob.Name,
+}
 
 // marks are the alarms, the acts of operators and the deployments since then, the oldest first. A caller without the
 // right to see some of them sees the others, and is told so.

@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
+	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/internal/edges/parallel"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 )
 
 // glance is the first page: counts that lead to their lists, and the next steps.
@@ -24,7 +28,7 @@ type glance struct {
 type tile struct{ Count, Label, Link, Class string }
 
 // tile counts something. Nothing of it is grey.
-func (s *Server) tile(count float64, label, path, class string) tile {
+func (s *Server) tile(count int, label, path, class string) tile {
 	if count == 0 {
 		class = "dim"
 	}
@@ -32,29 +36,33 @@ func (s *Server) tile(count float64, label, path, class string) tile {
 }
 
 func overviewPage(ctx context.Context, s *Server, q url.Values) (any, error) {
-	var sum, troubled answers.Row
+	var sum api.Summary
+	var troubled api.List[api.ListedEndpoint]
 	errs := parallel.Each(2, 2, func(n int) (err error) {
 		if n == 0 {
-			sum, err = s.ask(ctx, "inspect", "summary", answers.Row{"causes": true})
+			sum, err = ask(ctx, s, api.GetSummary, api.SummaryRequest{Causes: true})
 			return err
 		}
-		troubled, err = s.ask(ctx, "inspect", "endpoints", answers.Row{"limit": 20})
+		troubled, err = ask(ctx, s, api.ListEndpoints, api.EndpointsRequest{Page: few})
 		return err
 	})
 	if err := cmp.Or(errs...); err != nil {
 		return nil, err
 	}
-	causes, _ := sum["causes"].(answers.Row)
-	trouble := s.site.EndpointList(q, troubled).Or("No endpoint is in trouble.")
-	if troubled["next_cursor"] != nil {
+	var causes []api.Cause
+	if sum.Causes != nil {
+		causes = sum.Causes.Data
+	}
+	trouble := s.site.EndpointList(q, troubled.Data).Or("No endpoint is in trouble.")
+	if troubled.NextCursor != nil {
 		trouble.Then(s.site.Base + "/endpoints")
 	}
-	g := glance{Tiles: s.tiles(sum), Next: s.suggestions(sum, answers.Rows(causes), answers.Rows(troubled))}
+	g := glance{Tiles: s.tiles(sum), Next: s.suggestions(sum, causes, troubled.Data)}
 	g.Lists = append(g.Lists, parts.Section{Title: "Endpoints in trouble", List: trouble})
 	if died := s.site.CauseList(q, causes); len(died.Rows) > 0 {
 		g.Lists = append(g.Lists, parts.Section{Title: "What deliveries died of", List: died})
 	}
-	if slow := s.slowList(q, sum); len(slow.Rows) > 0 {
+	if slow := s.slowList(q, sum.Endpoints.Slow); len(slow.Rows) > 0 {
 		g.Lists = append(g.Lists, parts.Section{Title: "Slow tenants", List: slow,
 			Note: "Their receivers take long, so their deliveries go through a lane of their own. This ends by itself."})
 	}
@@ -62,89 +70,82 @@ func overviewPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	return g, nil
 }
 
-func (s *Server) tiles(sum answers.Row) []tile {
-	state := func(name, label, class string) tile {
-		return s.tile(answers.Number(sum, "endpoints.states."+name), label, "/endpoints?state="+name, class)
+func (s *Server) tiles(sum api.Summary) []tile {
+	in := func(state api.State, label, class string) tile {
+		return s.tile(sum.Endpoints.States[state], label, "/endpoints?state="+string(state), class)
 	}
 	return []tile{
-		state("open", "endpoints open", "bad"), state("failing", "failing", "warn"), state("flapping", "flapping", "warn"),
-		state("recovering", "recovering", "good"), state("paused", "paused", "warn"),
-		s.tile(answers.Number(sum, "waiting.count"), "deliveries wait", "/deliveries", "warn"),
-		s.tile(answers.Number(sum, "dead_letters.dead.count"), "dead letters", "/dead?status=dead", "bad"),
-		s.tile(answers.Number(sum, "queues.EventsDeadLetterQueue.visible"), "rejected events", "/rejected", "bad"),
-		s.tile(answers.Number(sum, "endpoints.slow_tenants"), "slow tenants", "/#slow-tenants", "warn"),
+		in(api.StateOpen, "endpoints open", "bad"), in(api.StateFailing, "failing", "warn"),
+		in(api.StateFlapping, "flapping", "warn"), in(api.StateRecovering, "recovering", "good"),
+		in(api.StatePaused, "paused", "warn"),
+		s.tile(sum.Waiting.Count, "deliveries wait", "/deliveries", "warn"),
+		s.tile(sum.DeadLetters[deadletter.Dead].Count, "dead letters", deadLetters, "bad"),
+		s.tile(stack.RejectedIn(sum), "rejected events", "/rejected", "bad"),
+		s.tile(sum.Endpoints.SlowTenants, "slow tenants", "/#slow-tenants", "warn"),
 	}
 }
 
 // suggestions lead on, as the tool's do: to the replays that are sent at once, to rejected events, and to the worst
 // endpoint.
-func (s *Server) suggestions(sum answers.Row, causes, troubled []answers.Row) (links []parts.Cell) {
-	var ids []string
-	letters := 0
-	seen := map[string]bool{}
-	for _, cause := range causes {
-		id := answers.Text(cause, "endpoint_id")
-		if !next.Takes(stateIn(cause)) || id == "" || !seen[id] && len(ids) == mostReplays {
-			continue
-		}
-		if !seen[id] {
-			ids = append(ids, id)
-		}
-		seen[id] = true
-		letters += int(answers.Number(cause, "count"))
-	}
-	if len(ids) > 0 {
-		q := url.Values{"act": {"replay"}, "endpoint_id": ids}
+func (s *Server) suggestions(
+	sum api.Summary, causes []api.Cause, troubled []api.ListedEndpoint,
+) (links []parts.Cell) {
+	if ids, letters := replayable(causes); len(ids) > 0 {
+		q := url.Values{"act": {next.Replay}, "endpoint_id": ids}
 		links = append(links, parts.Cell{Link: s.site.Base + "/confirm?" + q.Encode(), Text: "Replay " +
 			next.Number(letters, "dead letter", "dead letters") + " of " +
 			next.Number(len(ids), "endpoint that takes", "endpoints that take") + " deliveries again…"})
 	}
-	if n := int(answers.Number(sum, "queues.EventsDeadLetterQueue.visible")); n > 0 {
+	if n := stack.RejectedIn(sum); n > 0 {
 		links = append(links, parts.Cell{Link: s.site.Base + "/rejected",
 			Text: "Look at " + next.Number(n, "rejected event", "rejected events")})
 	}
-	if worst := worst(troubled); worst != nil {
-		links = append(links, parts.Cell{Link: s.site.EndpointLink(worst),
-			Text: fmt.Sprintf("See %s of %s: it is %s",
-				parts.NameOf(worst), parts.Text(worst, "tenant_id"), parts.Text(worst, "state"))})
+	if len(troubled) > 0 {
+		worst := slices.MinFunc(troubled, func(a, b api.ListedEndpoint) int {
+			return cmp.Compare(next.Health(a.State), next.Health(b.State))
+		})
+		named := parts.Listed(worst)
+		links = append(links, parts.Cell{Link: s.site.EndpointLink(named), Text: fmt.Sprintf("See %s of %s: it is %s",
+			named.Name(), answers.Shown(worst.TenantID), answers.Shown(worst.State))})
 	}
 	return links
 }
 
-// worst is the endpoint in the worst state, nil where there is none.
-func worst(troubled []answers.Row) (found answers.Row) {
-	for _, r := range troubled {
-		if found == nil || next.Health(stateIn(r)) < next.Health(stateIn(found)) {
-			found = r
+// replayable are the first endpoints that take deliveries again, with the number of their dead letters.
+func replayable(causes []api.Cause) (ids []string, letters int) {
+	for _, cause := range causes {
+		id := cause.EndpointID
+		known := slices.Contains(ids, id)
+		if !next.Takes(cause.State) || id == "" || !known && len(ids) == mostReplays {
+			continue
+		}
+		if !known {
+			ids = append(ids, id)
+		}
+		letters += cause.Count
+	}
+	return ids, letters
+}
+
+func (s *Server) slowList(q url.Values, slow []api.SlowTenant) *parts.Table {
+	return parts.NewTable(q, slow, parts.Tenants(s.site, func(t api.SlowTenant) string { return t.TenantID }),
+		parts.Moment(s.site, "slow until, at least", func(t api.SlowTenant) time.Time { return t.Until }))
+}
+
+func queueList(q url.Values, sum api.Summary) *parts.Table {
+	var names []string
+	full := false
+	for _, name := range stack.Queues {
+		if depth, there := sum.Queues[name]; there {
+			names = append(names, name)
+			full = full || depth != (api.Depth{})
 		}
 	}
-	return found
-}
-
-func (s *Server) slowList(q url.Values, sum answers.Row) *parts.Table {
-	named, _ := answers.At(sum, "endpoints.slow").([]any)
-	return parts.NewTable(q, answers.Rows(answers.Row{"data": named}), s.site.TenantColumn(),
-		s.site.Moment("slow until, at least", "until"))
-}
-
-// queueOrder is along a delivery's way.
-var queueOrder = []string{
-	"EventsQueue", "EventsDeadLetterQueue", "DeliveryQueue", "RetryQueue", "SlowQueue", "DeadLetterQueue",
-}
-
-func queueList(q url.Values, sum answers.Row) *parts.Table {
-	var rows []answers.Row
-	for _, name := range queueOrder {
-		if depth, ok := answers.At(sum, "queues."+name).(answers.Row); ok {
-			rows = append(rows, answers.Row{"queue": name, "of": depth})
-		}
+	if !full {
+		return parts.NewTable[string](q, nil).Or("All queues are empty.")
 	}
-	empty := !slices.ContainsFunc(rows, func(r answers.Row) bool {
-		return answers.Number(r, "of.visible")+answers.Number(r, "of.in_flight")+answers.Number(r, "of.delayed") > 0
-	})
-	if empty {
-		return parts.NewTable(q, nil).Or("All queues are empty.")
-	}
-	return parts.NewTable(q, rows, parts.TextColumn("queue", "queue", "", ""), parts.Amount("visible", "of.visible"),
-		parts.Amount("in flight", "of.in_flight"), parts.Amount("delayed", "of.delayed"))
+	return parts.NewTable(q, names, parts.Text("queue", "", "", func(name string) any { return name }),
+		parts.Amount("visible", func(name string) int { return sum.Queues[name].Visible }),
+		parts.Amount("in flight", func(name string) int { return sum.Queues[name].InFlight }),
+		parts.Amount("delayed", func(name string) int { return sum.Queues[name].Delayed }))
 }

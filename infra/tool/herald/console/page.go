@@ -8,9 +8,9 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // page is a page with its content, as the template of that name shows it.
@@ -22,9 +22,9 @@ type page struct {
 	Data                                  any
 	Problem                               string // instead of Data
 	Denied                                bool
-	Done                                  string   // an act's result
-	AsOf                                  string   // when the stack was asked
-	Acts                                  []string // the functions that the page's buttons invoke
+	Done                                  string         // an act's result
+	AsOf                                  string         // when the stack was asked
+	Acts                                  []api.Function // the functions that the page's buttons invoke
 }
 
 // detail is the content of a page about one thing. Raw is the answer as it came, folded at the end.
@@ -32,7 +32,7 @@ type detail struct {
 	Head     *parts.Head
 	Timeline *parts.Timeline
 	Lists    []parts.Section
-	Raw      any
+	Raw      string
 	More     any // of one kind of page
 }
 
@@ -42,27 +42,6 @@ type list struct {
 
 	Note string
 	More any // of one kind of page
-}
-
-// filterFields select dead letters.
-var filterFields = []string{"tenant_id", "endpoint_id", "reason", "status", "since", "until"}
-
-// pick takes the fields that are given.
-func pick(query url.Values, fields ...string) answers.Row {
-	picked := answers.Row{}
-	for _, f := range fields {
-		if v := query.Get(f); v != "" {
-			picked[f] = v
-		}
-	}
-	return picked
-}
-
-// with is a request with another field.
-func with(f answers.Row, name string, value any) answers.Row {
-	f = maps.Clone(f)
-	f[name] = value
-	return f
 }
 
 // render writes a page, or its problem.
@@ -89,14 +68,16 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, p page, err erro
 	_, _ = io.WriteString(w, visible(written.String())) // the browser has gone: nothing else can fail
 }
 
+// pageOf is the page of a list that an address names.
+func pageOf(q url.Values) api.Page { return api.Page{Cursor: q.Get("cursor")} }
+
 // nextPage is the path of a list's next page, "" after the last.
-func (s *Server) nextPage(path string, query url.Values, found answers.Row) string {
-	cursor, more := found["next_cursor"].(string)
-	if !more {
+func (s *Server) nextPage(path string, query url.Values, cursor *string) string {
+	if cursor == nil {
 		return ""
 	}
 	q := maps.Clone(query)
 	q.Del("done")
-	q.Set("cursor", cursor)
+	q.Set("cursor", *cursor)
 	return s.site.Base + path + "?" + q.Encode()
 }

@@ -8,38 +8,44 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
-// said answers the actions that are named, and the others as functions does.
-func said(actions map[string]string) *functions { return &functions{said: actions} }
-
 func TestEndpoint_leadsWithNameStateAndWhatMakesSense(t *testing.T) {
-	const about = `{"tenant_id":"acme","endpoint_id":"webhook_1","url":"https://hooks.acme.example","description":"crm",
-		"created_at":"2026-01-01T00:00:00Z","tenant_paused":%[2]s,"health":{"state":"%[3]s",
-		"since":"2026-01-01T00:00:00Z","failures":53,"last_status":0,"last_reason":"timeout","paused_by":"%[4]s"},
-		"rate_limit":10,"operator_rate_limit":5,"effective_rate_limit":5,"waiting":{"count":30,"held":30}}`
+	made := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
-		state, tenantPaused, by string
-		shows, hides            []string
+		state        api.State
+		tenantPaused bool
+		by           string
+		shows, hides []string
 	}{
-		"open": {"open", "false", "", []string{
+		"open": {api.StateOpen, false, "", []string{
 			`class="badge bad">open`, "53 failures in a row, the last: timeout", "act=release",
 			"waits with the 30 others that wait", "30 deliveries wait",
 		}, []string{"/control/resume", "/control/test", "0 timeout"}},
-		"paused": {"paused", "false", "ann", []string{"/control/resume\"", "paused by ann"},
+		"paused": {api.StatePaused, false, "ann", []string{"/control/resume\"", "paused by ann"},
 			[]string{"/control/pause", "/control/test", "resume_tenant"}},
-		"paused by its tenant": {"paused", "true", "ann", []string{"act=resume_tenant"}, []string{"/control/resume\""}},
-		"with a limit": {"healthy", "false", "", []string{
+		"paused by its tenant": {api.StatePaused, true, "ann", []string{"act=resume_tenant"},
+			[]string{"/control/resume\""}},
+		"with a limit": {api.StateHealthy, false, "", []string{
 			"at most 5 a second, by its owner (10) and an operator (5)",
 		}, nil},
-		"healthy": {"healthy", "false", "", []string{"/control/test", "/control/pause"},
+		"healthy": {api.StateHealthy, false, "", []string{"/control/test", "/control/pause"},
 			[]string{"/control/resume"}},
-		"deleted": {"deleted", "false", "", []string{"act=purge"}, []string{"/control/", "act=replay"}},
+		"deleted": {api.StateDeleted, false, "", []string{"act=purge"}, []string{"/control/", "act=replay"}},
 	} {
-		f := said(map[string]string{"endpoint": strings.NewReplacer("%[2]s", c.tenantPaused, "%[3]s", c.state, "%[4]s", c.by).
-			Replace(about)})
+		f := said(to(api.GetEndpoint, api.Endpoint{
+			TenantID: "acme", EndpointID: "webhook_1", URL: "https://hooks.acme.example", Description: "crm",
+			CreatedAt: made, TenantPaused: c.tenantPaused, Waiting: api.Waiting{Count: 30, Held: 30},
+			Limits: api.Limits{RateLimit: new(10), OperatorRateLimit: new(5), EffectiveRateLimit: new(5)},
+			Health: api.Health{
+				State: c.state, Since: made, Failures: 53, LastReason: delivery.ReasonTimeout, PausedBy: c.by,
+			},
+		}))
 		web, browser, _ := open(t, f)
 		page := body(t, get(t, browser, web.URL+"/endpoint?endpoint_id=webhook_1&tenant_id=acme"),
 			append(c.shows, "<bdi>crm</bdi></h1>", `data-copy="webhook_1"`, `tenant_id=acme`)...)
@@ -57,11 +63,12 @@ func TestEndpoint_leadsWithNameStateAndWhatMakesSense(t *testing.T) {
 
 // A page neither mentions nor offers things that are not there.
 func TestPages_sayNothingOfWhatIsNotThere(t *testing.T) {
-	f := said(map[string]string{
-		"endpoint":     `{"tenant_id":"acme","endpoint_id":"webhook_1","health":{"state":"healthy","since":null}}`,
-		"dead_letters": `{"data":[{"delivery_id":"msg_1","status":"replayed"}],"next_cursor":null}`,
-		"summary":      `{"queues":{"EventsQueue":{"visible":0,"in_flight":0,"delayed":0}}}`,
-	})
+	f := said(
+		to(api.GetEndpoint, api.Endpoint{
+			TenantID: "acme", EndpointID: "webhook_1", Health: api.Health{State: api.StateHealthy},
+		}),
+		to(api.ListDeadLetters, listOf(api.DeadLetter{DeliveryID: "msg_1", Status: deadletter.Replayed})),
+		to(api.GetSummary, api.Summary{Queues: map[string]api.Depth{"EventsQueue": {}}}))
 	web, browser, _ := open(t, f)
 	page := body(t, get(t, browser, web.URL+"/endpoint?endpoint_id=webhook_1"), ">healthy<")
 	for _, text := range []string{"(–)", "act=replay"} {
@@ -72,30 +79,46 @@ func TestPages_sayNothingOfWhatIsNotThere(t *testing.T) {
 	body(t, get(t, browser, web.URL+"/"), "All queues are empty")
 }
 
-// The order of the answer's fields is the alphabet's. A person reads in the order of time, the future last.
+// The order of the answer's fields is that of the function. A person reads in the order of time, the future last.
 func TestDelivery_tellsItsLifeInTheOrderOfTime(t *testing.T) {
-	const record = `{"delivery_id":"msg_1","tenant_id":"acme","endpoint_id":"webhook_1","event_type":"user.created",
-		"event_id":"evt_1","created_at":"2026-01-02T10:00:00Z","updated_at":"2026-01-02T11:00:00Z","attempts":3,`
-	endpoint := `{"tenant_id":"acme","endpoint_id":"webhook_1","description":"crm","health":{"state":"open",
-		"next_probe_at":"2026-01-02T12:00:00Z"},"waiting":{"count":4}}`
+	at := func(hour int) time.Time { return time.Date(2026, 1, 2, hour, 0, 0, 0, time.UTC) }
+	endpoint := api.Endpoint{
+		TenantID: "acme", EndpointID: "webhook_1", Description: "crm", Waiting: api.Waiting{Count: 4},
+		Health: api.Health{State: api.StateOpen, NextProbeAt: at(12)},
+	}
 	for name, c := range map[string]struct {
-		rest  string
+		shown api.Delivery
 		order []string
 	}{
-		"acknowledged": {`"state":"acknowledged","last_status":204,"duration_ms":12,"occurred_at":"2026-01-02T09:00:00Z"}`,
-			[]string{"Event occurred", "Event accepted", "Acknowledged", "at attempt 3: 204, 12 ms"}},
-		"retrying": {`"state":"retrying","last_status":0,"reason":"timeout","next_attempt_at":"2026-01-02T13:00:00Z"}`,
-			[]string{"Event accepted", "Attempt 3 failed", "timeout", "Next attempt", "attempt 4"}},
-		"with its attempts": {`"state":"retrying","reason":"timeout"}`,
-			[]string{"Event accepted", "Attempt 2", "1,500 ms; the next in 1m 20s", "Attempt 3 failed"}},
-		"held": {`"state":"waiting","reason":"circuit_open"}`,
-			[]string{"Waits since then", "circuit_open", "Next probe of the endpoint", "Waits for crm"}},
-		"for its rate": {`"state":"waiting","reason":"rate_limited"}`,
-			[]string{`badge dim">waiting for its rate`, "Waits since then", "Waits for its rate"}},
-		"dead": {`"state":"dead","last_status":503,"reason":"http_5xx","replay":2}`,
-			[]string{"waits with the 4 others", "Event accepted", "Sent again by operators since", "Died", "503 http_5xx"}},
+		"acknowledged": {
+			api.Delivery{State: delivery.Acknowledged, LastStatus: 204, DurationMS: 12, OccurredAt: at(9)},
+			[]string{"Event occurred", "Event accepted", "Acknowledged", "at attempt 3: 204, 12 ms"},
+		},
+		"retrying": {
+			api.Delivery{State: delivery.Retrying, Reason: delivery.ReasonTimeout, NextAttemptAt: at(13)},
+			[]string{"Event accepted", "Attempt 3 failed", "timeout", "Next attempt", "attempt 4"},
+		},
+		"with its attempts": {
+			api.Delivery{State: delivery.Retrying, Reason: delivery.ReasonTimeout},
+			[]string{"Event accepted", "Attempt 2", "1,500 ms; the next in 1m 20s", "Attempt 3 failed"},
+		},
+		"held": {
+			api.Delivery{State: delivery.Waiting, Reason: delivery.ReasonCircuitOpen},
+			[]string{"Waits since then", "circuit_open", "Next probe of the endpoint", "Waits for crm"},
+		},
+		"for its rate": {
+			api.Delivery{State: delivery.Waiting, Reason: delivery.ReasonRateLimited},
+			[]string{`badge dim">waiting for its rate`, "Waits since then", "Waits for its rate"},
+		},
+		"dead": {
+			api.Delivery{State: delivery.Dead, LastStatus: 503, Reason: delivery.ReasonHTTP5xx, Replay: 2},
+			[]string{"waits with the 4 others", "Event accepted", "Sent again by operators since", "Died", "503 http_5xx"},
+		},
 	} {
-		f := said(map[string]string{"delivery": record + c.rest, "endpoint": endpoint})
+		d := c.shown
+		d.DeliveryID, d.TenantID, d.EndpointID, d.EventID = "msg_1", "acme", "webhook_1", "evt_1"
+		d.EventType, d.Attempts, d.CreatedAt, d.UpdatedAt = "user.created", 3, at(10), at(11)
+		f := said(to(api.GetDelivery, d), to(api.GetEndpoint, endpoint))
 		web, browser, _ := open(t, f)
 		page := body(t, get(t, browser, web.URL+"/delivery?delivery_id=msg_1"), "user.created to crm", `data-copy="msg_1"`)
 		at := 0
@@ -134,32 +157,32 @@ func TestShares_areOfAttemptsAndOfTime(t *testing.T) {
 
 // A record expires before its dead letter does.
 func TestDelivery_withoutARecordLeadsToItsDeadLetter(t *testing.T) {
-	f := said(nil)
-	f.refused = map[string]error{"delivery": api.ErrNotFound}
+	f := said(refusing(api.GetDelivery, api.Refusal{Code: api.CodeNotFound}))
 	web, browser, _ := open(t, f)
 	page := get(t, browser, web.URL+"/delivery?delivery_id=msg_1")
 	body(t, page, "No record of this delivery", "/letter?delivery_id=msg_1")
 }
 
 func TestEndpoint_isFoundByItsIdAlone(t *testing.T) {
-	f := said(map[string]string{"deliveries": `{"data":[],"next_cursor":null}`,
-		"dead_letters": `{"data":[{"delivery_id":"msg_1","tenant_id":"acme","endpoint_id":"webhook_1"}],"next_cursor":null}`})
+	letter := api.DeadLetter{DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1"}
+	f := said(to(api.ListDeliveries, api.DeliveryList{}), to(api.ListDeadLetters, listOf(letter)))
 	web, browser, _ := open(t, f)
 	get(t, browser, web.URL+"/endpoint?endpoint_id=webhook_1")
 	if want := `inspect endpoint {"endpoint_id":"webhook_1","tenant_id":"acme"}`; !slices.Contains(f.asked, want) {
 		t.Errorf("asked %v, not %s", f.asked, want)
 	}
-	f = said(map[string]string{"deliveries": `{"data":[]}`, "dead_letters": `{"data":[]}`})
-	f.refused = map[string]error{"endpoint": &api.Refusal{Code: "invalid_field", Field: "tenant_id"}}
+	f = said(to(api.ListDeliveries, api.DeliveryList{}), to(api.ListDeadLetters, listOf[api.DeadLetter]()),
+		refusing(api.GetEndpoint, api.Refusal{Code: api.CodeInvalidField, Field: "tenant_id"}))
 	web, browser, _ = open(t, f)
 	body(t, get(t, browser, web.URL+"/endpoint?endpoint_id=webhook_1"), "Of which tenant?", `name="tenant_id" required`)
 }
 
 func TestOverview_linksEveryCountToItsListAndSaysWhatToDo(t *testing.T) {
-	f := said(map[string]string{"causes": `{"data":[
-		{"tenant_id":"acme","endpoint_id":"webhook_1","description":"crm","state":"open","reason":"http_5xx","count":9},
-		{"tenant_id":"acme","endpoint_id":"webhook_2","description":"mail","state":"healthy","reason":"timeout","count":4},
-		{"tenant_id":"acme","endpoint_id":"webhook_2","description":"mail","state":"healthy","reason":"dns","count":3}]}`})
+	crm := api.Cause{TenantID: "acme", EndpointID: "webhook_1", Description: "crm", State: api.StateOpen, Count: 9}
+	mail := api.Cause{TenantID: "acme", EndpointID: "webhook_2", Description: "mail", State: api.StateHealthy, Count: 4}
+	again := mail
+	again.Reason, again.Count = delivery.ReasonDNS, 3
+	f := said(to(api.ListCauses, api.Causes{Data: []api.Cause{crm, mail, again}}))
 	web, browser, s := open(t, f)
 	page := body(t, get(t, browser, web.URL+"/"), "Replay 7 dead letters of 1 endpoint that takes deliveries again",
 		"/confirm?act=replay&amp;endpoint_id=webhook_2\"", "1,234,567")
@@ -173,9 +196,10 @@ func TestOverview_linksEveryCountToItsListAndSaysWhatToDo(t *testing.T) {
 
 // A column that the filter gives one value, or without a value, tells nothing.
 func TestLists_leaveOutColumnsThatSayNothing(t *testing.T) {
-	f := said(map[string]string{"dead_letters": `{"data":[{"delivery_id":"msg_1","tenant_id":"acme",
-		"endpoint_id":"webhook_1","description":"crm","status":"dead","last_status":0,"reason":"timeout",
-		"replay_count":0}],"next_cursor":null}`})
+	f := said(to(api.ListDeadLetters, listOf(api.DeadLetter{
+		DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", Description: "crm", Status: deadletter.Dead,
+		Reason: delivery.ReasonTimeout,
+	})))
 	web, browser, _ := open(t, f)
 	columns := regexp.MustCompile(`<th scope="col"[^>]*>([^<]+)</th>`)
 	for query, want := range map[string]string{
@@ -243,9 +267,9 @@ func TestFind_leadsFromAPastedTextToItsPage(t *testing.T) {
 
 // A text that is no tenant's id is refused as one, and may still be a description.
 func TestFind_goesOnAfterARefusal(t *testing.T) {
-	f := said(nil)
+	f := &functions{}
 	web, browser, _ := open(t, f)
-	f.refused = map[string]error{"endpoints": &api.Refusal{Code: "invalid_field", Field: "tenant_id"}}
+	f.say(refusing(api.ListEndpoints, api.Refusal{Code: api.CodeInvalidField, Field: "tenant_id"}))
 	body(t, get(t, browser, web.URL+"/find?q=%3Cb%3E"), "Looked for: <bdi>&lt;b&gt;", "No tenant has this id")
 }
 

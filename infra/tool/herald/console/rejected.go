@@ -4,61 +4,78 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"slices"
+	"time"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
-// bad are the events of a page of rejected ones that would be rejected again, by their ids.
-type bad struct {
-	Again   int
-	Invalid []string
+// prospects are what a second publishing of the events on a page would bring.
+type prospects struct {
+	Again   int      // events that may be accepted
+	Invalid []string // the ids of those that would be rejected again
+}
+
+func prospectsOf(events []stack.Rejected) (p prospects) {
+	for _, e := range events {
+		switch {
+		case e.Again():
+			p.Again++
+		case e.Valid == "no":
+			p.Invalid = append(p.Invalid, e.MessageID)
+		}
+	}
+	return p
 }
 
 func rejectedPage(ctx context.Context, s *Server, q url.Values) (any, error) {
-	f, err := s.filter(q, "tenant_id", "reason", "since", "until")
+	of, err := s.events(q)
 	if err != nil {
 		return nil, err
 	}
-	f["limit"] = stack.MaxPage
-	found, err := s.ask(ctx, "inspect", "rejected_events", f)
-	var refused *api.Refusal
-	if errors.As(err, &refused) && refused.Code == api.CodePublishing {
-		return list{Table: parts.NewTable(q, nil).Or("A job publishes rejected events, and nothing else may look at them " +
-			"until it is done: see the running jobs.")}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var shown bad
-	rows := slices.DeleteFunc(answers.Rows(found), func(r answers.Row) bool {
-		id := q.Get("message_id")
-		return id != "" && id != r["message_id"]
+	found, err := ask(ctx, s, api.ListRejected, api.RejectedRequest{
+		Limit: new(stack.MaxPage), TenantID: of.TenantID, Reason: of.Reason, Since: of.Since, Until: of.Until,
 	})
-	for _, r := range rows {
-		if describeRejected(r) {
-			shown.Again++
-		} else if r["valid"] == "no" {
-			shown.Invalid = append(shown.Invalid, answers.Text(r, "message_id"))
+	refused, is := errors.AsType[*api.Refusal](err)
+	if is && refused.Code == api.CodePublishing {
+		t := parts.NewTable[stack.Rejected](q, nil).Or("A job publishes rejected events, and nothing else may look at them " +
+			"until it is done: see the running jobs.")
+		return list{Table: t}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var events []stack.Rejected
+	for _, e := range found.Data {
+		if id := q.Get("message_id"); id == "" || id == e.MessageID {
+			events = append(events, stack.DescribeRejected(e))
 		}
 	}
-	body := parts.Column{Title: "body", Class: "body", Cell: func(r answers.Row) parts.Cell {
-		text, there := r["body"].(string)
-		if !there {
-			text = "The answer had no room for it: herald rejected show " + answers.Text(r, "message_id")
+	return list{Table: s.rejectedList(q, events), Note: found.Note, More: prospectsOf(events)}, nil
+}
+
+// validColours are those of the answers to whether an event is valid.
+var validColours = map[string]string{"yes": "good", "no": "bad"}
+
+// rejectedList are rejected events, each with a box.
+func (s *Server) rejectedList(q url.Values, events []stack.Rejected) *parts.Table {
+	type row = stack.Rejected
+	id := func(e row) string { return e.MessageID }
+	body := parts.Column[row]{Title: "body", Class: "body", Cell: func(e row) parts.Cell {
+		text := "The answer had no room for it: herald rejected show " + e.MessageID
+		if e.Body != nil {
+			text = *e.Body
 		}
-		size := int(answers.Number(r, "bytes"))
-		return parts.Cell{Text: next.Number(size, "byte", "bytes"), Pre: parts.Pretty(text)}
+		return parts.Cell{Text: next.Number(e.Bytes, "byte", "bytes"), Pre: parts.Pretty(text)}
 	}}
-	t := parts.NewTable(q, rows, s.site.IDColumn("message", "message_id", ""),
-		parts.TextColumn("tenant", "tenant", "name", "tenant_id"), parts.TextColumn("type", "type", "name", ""),
-		parts.TextColumn("reason", "reason", "wide", ""), parts.StateColumn("valid", "valid", ""),
-		s.site.Moment("sent", "sent_at"), body)
-	t.Ticked(rows, "message_id", "message_id", "Choose")
-	return list{Table: t.Or("No event waits here. An event comes here when it breaks a rule of publishing, " +
-		"or when fanout failed to process it."), Note: answers.Text(found, "note"), More: shown}, nil
+	t := parts.NewTable(q, events, parts.IDs(s.site, "message", "", "", id),
+		parts.Text("tenant", "name", "tenant_id", func(e row) any { return e.Tenant }),
+		parts.Text("type", "name", "", func(e row) any { return e.Type }),
+		parts.Text("reason", "wide", "", func(e row) any { return e.Fault }),
+		parts.States("valid", "", validColours, func(e row) string { return e.Valid }),
+		parts.Moment(s.site, "sent", func(e row) time.Time { return e.SentAt }), body)
+	return t.Ticked("message_id", parts.Each(events, id), "Choose").Or("No event waits here. An event comes here when " +
+		"it breaks a rule of publishing, or when fanout failed to process it.")
 }

@@ -6,13 +6,14 @@ import (
 	"html/template"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // learn asks whether the caller may invoke the functions. A button stays on if AWS gives no answer, and pressing it
 // tells the reason.
-func (s *Server) learn(ctx context.Context, functions []string) {
+func (s *Server) learn(ctx context.Context, functions []api.Function) {
 	for _, f := range functions {
-		if err := s.Stack.May(ctx, f); errors.Is(err, exit.ErrDenied) {
+		if err := s.Stack.May(ctx, string(f)); errors.Is(err, exit.ErrDenied) {
 			s.denials.Store(f, err.Error())
 		} else {
 			s.denials.Delete(f)
@@ -21,7 +22,7 @@ func (s *Server) learn(ctx context.Context, functions []string) {
 }
 
 // denial is why the caller may not invoke the first of the functions that are not allowed, "" where all are.
-func (s *Server) denial(functions []string) string {
+func (s *Server) denial(functions []api.Function) string {
 	for _, f := range functions {
 		if why, denied := s.denials.Load(f); denied {
 			return why.(string)
@@ -31,8 +32,8 @@ func (s *Server) denial(functions []string) string {
 }
 
 // off greys a button that the caller may not press, and names the note that says why.
-func (s *Server) off(function string) template.HTMLAttr {
-	if s.denial([]string{function}) == "" {
+func (s *Server) off(function api.Function) template.HTMLAttr {
+	if s.denial([]api.Function{function}) == "" {
 		return ""
 	}
 	return `disabled aria-describedby="denied"`

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
+	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 )
 
 // sharesPage has the tenants' parts of the last hour's attempts and of their time.
@@ -17,21 +17,22 @@ func sharesPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, rows := answers.Row{}, shareRows(shares)
-	for _, r := range rows {
-		for _, name := range []string{"attempts", "total"} {
-			all[name] = answers.Number(all, name) + answers.Number(r, name)
-		}
+	var all stack.Share
+	for _, share := range shares {
+		all.Attempts += share.Attempts
+		all.Millis += share.Millis
 	}
-	part := func(title, name string) parts.Column {
-		return parts.Column{Title: title, Class: "n", Cell: func(r answers.Row) parts.Cell {
-			return parts.Cell{Text: fmt.Sprintf("%.1f %%", 100*answers.Number(r, name)/max(answers.Number(all, name), 1))}
+	part := func(title string, of func(stack.Share) float64) parts.Column[stack.Share] {
+		return parts.Column[stack.Share]{Title: title, Class: "n", Cell: func(share stack.Share) parts.Cell {
+			return parts.Cell{Text: fmt.Sprintf("%.1f %%", 100*of(share)/max(of(all), 1))}
 		}}
 	}
-	seconds := parts.Column{Title: "seconds", Class: "n", Cell: func(r answers.Row) parts.Cell {
-		return parts.Cell{Text: fmt.Sprintf("%.1f", answers.Number(r, "total")/1000)}
+	seconds := parts.Column[stack.Share]{Title: "seconds", Class: "n", Cell: func(share stack.Share) parts.Cell {
+		return parts.Cell{Text: fmt.Sprintf("%.1f", share.Millis/1000)}
 	}}
-	t := parts.NewTable(q, rows, s.site.TenantColumn(), parts.Amount("attempts", "attempts"),
-		part("share of attempts", "attempts"), seconds, part("share of time", "total"))
+	t := parts.NewTable(q, shares, parts.Tenants(s.site, func(share stack.Share) string { return share.TenantID }),
+		parts.Amount("attempts", func(share stack.Share) int { return int(share.Attempts) }),
+		part("share of attempts", func(share stack.Share) float64 { return share.Attempts }), seconds,
+		part("share of time", func(share stack.Share) float64 { return share.Millis }))
 	return list{Table: t.Or("No attempt in the last hour.")}, nil
 }

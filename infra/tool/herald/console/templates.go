@@ -6,18 +6,16 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
-	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
-	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 )
 
 // functions are for the pages.
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
-		"include": s.include, "at": answers.At, "text": parts.Text, "pretty": parts.Pretty, "plain": answers.Shown,
+		"include": s.include, "pretty": parts.Pretty,
 		"base": func() string { return s.site.Base }, "where": func() string { return s.Place },
-		"link": func(path string, pairs ...any) string { return s.site.Link(path, pairs...) },
+		"link": func(path string, pairs ...string) string { return s.site.Link(path, pairs...) },
 		"query": func(path string, q url.Values, pairs ...string) string {
 			with := maps.Clone(q)
 			for _, name := range []string{"cursor", "done"} {
@@ -28,13 +26,20 @@ func (s *Server) functions() template.FuncMap {
 			}
 			return s.site.Base + path + "?" + with.Encode()
 		},
-		"reasons": answers.ReasonsIn, "off": s.off, "denial": s.denial, "short": short,
-		"workedOff":  func(j answers.Row) int { return stack.WorkedOff(answers.Typed[api.Job](j)) },
-		"pagesOfNav": func() []place { return places },
-		"list":       func(items ...string) []string { return items },
-		"choices":    s.choices, "extra": s.extra, "anchor": anchor, "kinds": kinds,
+		"off": s.off, "denial": s.denial, "short": short,
+		"pagesOfNav":  func() []place { return places },
+		"runningJobs": func() string { return s.site.Base + runningJobs },
+		"deadLettersOf": func(tenant string) string {
+			return s.site.Link("/dead", "status", string(deadletter.Dead), "tenant_id", tenant)
+		},
+		"list":            func(items ...string) []string { return items },
+		"endpointStates":  func() []string { return endpointStates },
+		"letterStatuses":  func() []string { return letterStatuses },
+		"jobStates":       func() []string { return jobStates },
+		"rejectedReasons": func() []string { return rejectedReasons },
+		"choices":         s.choices, "extra": s.extra, "anchor": anchor, "kinds": kinds,
 		"discard": func(ids []string) string {
-			return s.site.Base + "/confirm?" + url.Values{"act": {"discard"}, "message_id": ids}.Encode()
+			return s.site.Base + "/confirm?" + url.Values{"act": {discard}, "message_id": ids}.Encode()
 		},
 	}
 }
@@ -52,7 +57,7 @@ type place struct{ Path, Page, Title, Key string }
 var places = []place{
 	{"/", "overview", "Overview", "o"}, {"/traffic", "traffic", "Traffic", "t"},
 	{"/endpoints", "endpoints", "Endpoints", "e"}, {"/deliveries", "deliveries", "Deliveries", "d"},
-	{"/dead?status=dead", "dead", "Dead letters", "l"}, {"/rejected", "rejected", "Rejected", "r"},
+	{deadLetters, "dead", "Dead letters", "l"}, {"/rejected", "rejected", "Rejected", "r"},
 	{"/jobs", "jobs", "Jobs", "j"}, {"/keys", "keys", "Keys", "k"}, {"/acts", "acts", "Acts", "a"},
 }
 

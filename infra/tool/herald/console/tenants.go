@@ -2,37 +2,40 @@ package console
 
 import (
 	"context"
+	"maps"
 	"net/url"
 	"slices"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
+	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // keysPage lists a tenant's keys, and otherwise tenants to choose from.
 func keysPage(ctx context.Context, s *Server, q url.Values) (any, error) {
-	f := pick(q, "tenant_id", "cursor")
-	if f["tenant_id"] == nil {
+	of := api.KeysRequest{Page: pageOf(q), TenantID: q.Get("tenant_id")}
+	if of.TenantID == "" {
 		tenants, err := s.tenants(ctx, "/keys")
 		return list{Table: tenants, Note: "Choose a tenant."}, err
 	}
-	found, err := s.ask(ctx, "apikeys", "list", f)
+	found, err := ask(ctx, s, api.ListKeys, of)
 	if err != nil {
 		return nil, err
 	}
-	t := s.site.KeyList(q, found).Or("The tenant has no keys. They are issued on the command line.")
-	return list{Table: t.Then(s.nextPage("/keys", q, found))}, nil
+	t := s.site.KeyList(q, found.Data).Or("The tenant has no keys. They are issued on the command line.")
+	return list{Table: t.Then(s.nextPage("/keys", q, found.NextCursor))}, nil
 }
 
 // tenants are those that are known without a list of all, which no index has: of endpoints in trouble, of causes of
 // death, and of operators' acts of the last week.
 func (s *Server) tenants(ctx context.Context, path string) (*parts.Table, error) {
-	troubled, err := s.ask(ctx, "inspect", "endpoints", answers.Row{"limit": 100})
+	of := api.EndpointsRequest{Page: api.Page{Limit: new(stack.MaxPage)}}
+	troubled, err := ask(ctx, s, api.ListEndpoints, of)
 	if err != nil {
 		return nil, err
 	}
-	causes, err := s.ask(ctx, "inspect", "causes", nil)
+	causes, err := ask(ctx, s, api.ListCauses, api.Selector{})
 	if err != nil {
 		return nil, err
 	}
@@ -41,29 +44,24 @@ func (s *Server) tenants(ctx context.Context, path string) (*parts.Table, error)
 		return nil, err
 	}
 	known := map[string][]string{}
-	note := func(rows []answers.Row, from string) {
-		for _, r := range rows {
-			id := answers.Text(r, "tenant_id")
-			if id != "" && !slices.Contains(known[id], from) {
-				known[id] = append(known[id], from)
-			}
+	note := func(id, why string) {
+		if id != "" && !slices.Contains(known[id], why) {
+			known[id] = append(known[id], why)
 		}
 	}
-	note(answers.Rows(troubled), "has an endpoint in trouble")
-	note(answers.Rows(causes), "has dead letters")
-	note(actRows(acts), "an operator acted for it this week")
-	var rows []answers.Row
-	for id, why := range known {
-		told := make([]any, len(why))
-		for n, w := range why {
-			told[n] = w
-		}
-		rows = append(rows, answers.Row{"tenant_id": id, "why": told})
+	for _, e := range troubled.Data {
+		note(e.TenantID, "has an endpoint in trouble")
 	}
-	slices.SortFunc(rows, func(a, b answers.Row) int { return compareText(a, b, "tenant_id") })
-	t := parts.NewTable(url.Values{}, rows, s.site.TenantColumn(), parts.TextColumn("why it is here", "why", "wide", ""))
-	for n, r := range rows {
-		t.Rows[n].Cells[0].Link = s.site.Link(path, "tenant_id", r["tenant_id"])
+	for _, cause := range causes.Data {
+		note(cause.TenantID, "has dead letters")
 	}
+	for _, act := range acts {
+		note(act.TenantID, "an operator acted for it this week")
+	}
+	ids := slices.Sorted(maps.Keys(known))
+	itself := func(id string) string { return id }
+	t := parts.NewTable(url.Values{}, ids, parts.Tenants(s.site, itself),
+		parts.Text("why it is here", "wide", "", func(id string) any { return known[id] }))
+	t.Linked(parts.Each(ids, func(id string) string { return s.site.Link(path, "tenant_id", id) }))
 	return t.Or("No tenant is in trouble, and none was acted for this week: name one above."), nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/kit/plot"
+	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/chart"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
@@ -159,7 +160,7 @@ func sum(values []float64) (row numbers, some bool) {
 		last = v
 	}
 	if math.IsNaN(last) {
-		return numbers{Least: "–", Most: "–", Last: "–"}, false
+		return numbers{Least: answers.Nothing, Most: answers.Nothing, Last: answers.Nothing}, false
 	}
 	write := func(v float64) string { return fmt.Sprintf("%.4g", v) }
 	return numbers{Least: write(least), Most: write(most), Last: write(last)}, true

@@ -1,13 +1,12 @@
 package console
 
 import (
-	"cmp"
 	"context"
 	"net/url"
 	"slices"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
+	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 )
 
 // spanned is a list of a span of time.
@@ -28,26 +27,21 @@ func actsPage(ctx context.Context, s *Server, query url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := together(actRows(lines))
+	rows := together(lines)
 	slices.Reverse(rows)
 	t := s.site.ActList(query, rows).Or("No operator changed anything in the last " + name + ".")
 	return spanned{t, name, more}, nil
 }
 
-// together makes one row of all lines of a request that acts on many ids, with their number as count.
-func together(lines []answers.Row) (rows []answers.Row) {
-	for _, line := range lines {
-		if last := len(rows) - 1; last >= 0 && line["request_id"] != nil &&
-			line["request_id"] == rows[last]["request_id"] && line["action"] == rows[last]["action"] {
-			rows[last]["count"] = rows[last]["count"].(int) + 1
+// together makes one row of all lines of a request that acts on many ids.
+func together(acts []stack.Act) (rows []parts.Act) {
+	for _, act := range acts {
+		if last := len(rows) - 1; last >= 0 && act.RequestID != "" && act.RequestID == rows[last].RequestID &&
+			act.Action == rows[last].Action {
+			rows[last].IDs++
 			continue
 		}
-		line["count"] = 1
-		rows = append(rows, line)
+		rows = append(rows, parts.Act{Act: act, IDs: 1})
 	}
 	return rows
-}
-
-func compareText(a, b answers.Row, field string) int {
-	return cmp.Compare(answers.Text(a, field), answers.Text(b, field))
 }

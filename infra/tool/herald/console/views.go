@@ -4,32 +4,31 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"time"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
-// view reads the data of a page from the functions. template is the name of its template, nav its place in the navigation;
+// view reads the data of a page from the functions. template is its template by name, nav its place in the navigation;
 // its buttons invoke acts. A live one asks again by itself.
 type view struct {
 	template, nav, title string
 
 	read func(ctx context.Context, s *Server, query url.Values) (any, error)
-	acts []string
+	acts []api.Function
 	live bool
 }
 
 // views are the pages. None takes more than five calls, questions about rights included, except the question about a
 // replay to several endpoints, which counts each.
 func (s *Server) views() map[string]view {
-	replays := []string{"replay"}
-	letters := []string{"replay", stack.Deleting}
+	replays := []api.Function{api.Replay}
+	letters := []api.Function{api.Replay, api.ReplayForGood}
 	return map[string]view{
 		"/{$}":        {"overview", "overview", "Overview", overviewPage, nil, true},
 		"/traffic":    {"traffic", "traffic", "Traffic", trafficPage, nil, false},
 		"/shares":     {"shares", "traffic", "Tenants' shares", sharesPage, nil, false},
 		"/endpoints":  {"endpoints", "endpoints", "Endpoints", endpointsPage, nil, false},
-		"/endpoint":   {"detail", "endpoints", "Endpoint", endpointPage, []string{"control", "replay"}, false},
+		"/endpoint":   {"detail", "endpoints", "Endpoint", endpointPage, []api.Function{api.Control, api.Replay}, false},
 		"/deliveries": {"deliveries", "deliveries", "Deliveries", deliveriesPage, nil, false},
 		"/delivery":   {"detail", "deliveries", "Delivery", deliveryPage, replays, true},
 		"/dead":       {"dead", "dead", "Dead letters", deadLettersPage, letters, false},
@@ -46,10 +45,10 @@ func (s *Server) views() map[string]view {
 // show answers with a whole page, or with its refreshed part where the page itself asks.
 func (s *Server) show(v view) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		now, q := s.Now().UTC().Format(time.RFC3339), r.URL.Query()
+		q := r.URL.Query()
 		p := page{
 			Title: v.title, Template: v.template, Nav: v.nav, Live: v.live && !s.costs(q), Stack: s.Name, Operator: s.Operator,
-			Query: q, Path: refreshPath(r.URL), Done: q.Get("done"), Acts: v.acts, AsOf: s.site.At(now).Title,
+			Query: q, Path: refreshPath(r.URL), Done: q.Get("done"), Acts: v.acts, AsOf: s.site.At(s.Now()).Title,
 		}
 		s.learn(r.Context(), v.acts)
 		var err error

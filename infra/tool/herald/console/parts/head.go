@@ -29,7 +29,7 @@ type Button struct {
 	Action   string // of a form, "" for a link
 	Link     string
 	Fields   []Field
-	Function string // that it invokes
+	Function api.Function // that it invokes
 	Warning  string
 }
 
@@ -46,19 +46,19 @@ var Controls = map[string]struct{ Label, Done string }{
 const ResumeJob = "resume_job"
 
 // buttons are those of the steps for an endpoint.
-func (s Site) buttons(steps []next.Step, e answers.Row) []Button {
-	tenant, id := answers.Text(e, "tenant_id"), answers.Text(e, "endpoint_id")
+func (s Site) buttons(steps []next.Step, e api.Endpoint) []Button {
+	tenant, id := e.TenantID, e.EndpointID
 	var all []Button
 	for _, step := range steps {
-		b := Button{Warning: step.Warning, Function: "control", Action: s.Base + "/control/" + step.Act,
+		b := Button{Warning: step.Warning, Function: api.Control, Action: s.Base + "/control/" + step.Act,
 			Label: Controls[step.Act].Label, Fields: []Field{{"tenant_id", tenant}, {"endpoint_id", id}}}
 		switch step.Act {
 		case next.Replay:
-			b = Button{Label: "Replay its dead letters…", Function: "replay", Warning: step.Warning,
-				Link: s.Link("/confirm", "act", "replay", "endpoint_id", id)}
+			b = Button{Label: "Replay its dead letters…", Function: api.Replay, Warning: step.Warning,
+				Link: s.Link("/confirm", "act", step.Act, "endpoint_id", id)}
 		case next.Purge:
-			b = Button{Label: "Purge its dead letters…", Function: "replaydelete", Warning: step.Warning,
-				Link: s.Link("/confirm", "act", "purge", "endpoint_id", id)}
+			b = Button{Label: "Purge its dead letters…", Function: api.ReplayForGood, Warning: step.Warning,
+				Link: s.Link("/confirm", "act", step.Act, "endpoint_id", id)}
 		case next.Release, next.ResumeTenant:
 			b.Action, b.Link = "", s.Link("/confirm", "act", step.Act, "tenant_id", tenant, "endpoint_id", id)
 		}
@@ -67,76 +67,64 @@ func (s Site) buttons(steps []next.Step, e answers.Row) []Button {
 	return all
 }
 
-// states explain the states of endpoints, and say who has to act.
-var states = map[string]string{
-	"failing":  "The last attempts failed; everything is still attempted on schedule. Tell its owner.",
-	"flapping": "Some attempts succeed and some fail. Tell its owner.",
-	"open": "Only probes are sent; all other deliveries are held, and sent by themselves once a probe succeeds. " +
-		"Tell its owner.",
-	"recovering": "It answered: what waits is sent, more with each minute.",
-	paced:        "It gets as many deliveries a second as its limit lets through; the others wait, which is no trouble.",
-	"paused":     "An operator stopped it. Deliveries are held.",
-	"disabled":   "Its owner disabled it. Deliveries are held until the owner sets it active.",
-	"deleted":    "Its owner deleted it. What waits is discarded, unless the owner restores it.",
-	"unreadable": "Its row in the table Endpoints is broken, and so its deliveries die. Repair the row.",
-}
-
-// EndpointHead leads the page of an endpoint.
-func (s Site) EndpointHead(e answers.Row, dead bool) *Head {
-	in := next.SituationOf(answers.Typed[api.Endpoint](e), dead)
+// EndpointHead leads the page of an endpoint. dead says whether it has dead letters to replay.
+func (s Site) EndpointHead(e api.Endpoint, dead bool) *Head {
+	state := e.Health.State
 	h := &Head{
-		Kind: "Endpoint", Name: NameOf(e), ID: answers.Text(e, "endpoint_id"), Tenant: answers.Text(e, "tenant_id"),
-		Where: answers.Text(e, "url"), State: string(in.State), Class: colour(string(in.State)),
-		Since:   s.At(answers.At(e, "health.since")),
-		Buttons: s.buttons(next.Of(in), e),
+		Kind: "Endpoint", Name: Named(e).Name(), ID: e.EndpointID, Tenant: e.TenantID, Where: e.URL,
+		State: string(state), Class: colour(endpointColours, state), Since: s.At(e.Health.Since),
+		Buttons: s.buttons(next.Of(next.SituationOf(e, dead)), e), Why: s.why(e),
 	}
-	if means := states[string(in.State)]; means != "" {
-		h.Advice = append(h.Advice, means)
+	if text := means[state]; text != "" {
+		h.Advice = append(h.Advice, text)
 	}
-	h.Why = s.why(e)
 	return h
 }
 
 // why are the reasons of an endpoint's state, in few words each.
-func (s Site) why(e answers.Row) (why []string) {
-	health := e["health"]
+func (s Site) why(e api.Endpoint) (why []string) {
+	health := e.Health
 	add := func(there bool, parts ...string) {
 		if there {
 			why = append(why, strings.Join(parts, " "))
 		}
 	}
-	has := func(path string) bool { return answers.At(e, path) != nil && answers.At(e, path) != "" }
-	failing := answers.Number(health, "failures") > 0
-	add(has("health.paused_by"), "paused by", Text(health, "paused_by"))
-	add(has("health.pause_reason"), "reason:", Text(health, "pause_reason"))
-	add(failing, Grouped(answers.Number(health, "failures")), "failures in a row, the last:",
-		answered(health, "last_reason"))
-	if limit := answers.Number(e, "effective_rate_limit"); limit > 0 {
+	add(health.PausedBy != "", "paused by", health.PausedBy)
+	add(health.PauseReason != "", "reason:", health.PauseReason)
+	add(health.Failures > 0, Grouped(health.Failures), "failures in a row, the last:",
+		answers.Shown(answered(health.LastStatus, health.LastReason)))
+	if limit := given(e.EffectiveRateLimit); limit > 0 {
 		add(true, "at most", Grouped(limit), "a second, by", strings.Join(limiters(e), " and "))
 	}
-	add(has("health.recent"), share(answers.At(e, "health.recent")), "attempts of ten minutes succeeded")
-	add(answers.Number(e, "waiting.count") > 0, waitingWords(e), "kept until",
-		s.At(answers.At(e, "waiting.kept_until")).Title+" at least")
-	add(has("health.next_probe_at"), "the next probe", s.At(answers.At(e, "health.next_probe_at")).Text)
-	add(has("health.note"), Text(health, "note"))
+	add(health.Recent != nil, share(health.Recent), "attempts of ten minutes succeeded")
+	add(e.Waiting.Count > 0, waitingWords(e.Waiting), "kept until", s.At(e.Waiting.KeptUntil).Title+" at least")
+	add(!health.NextProbeAt.IsZero(), "the next probe", s.At(health.NextProbeAt).Text)
+	add(health.Note != "", health.Note)
 	return why
 }
 
+// given is a limit, 0 where there is none.
+func given(limit *int) int {
+	if limit == nil {
+		return 0
+	}
+	return *limit
+}
+
 // limiters are those who set a limit of deliveries a second.
-func limiters(e answers.Row) (who []string) {
-	if limit := answers.Number(e, "rate_limit"); limit > 0 {
+func limiters(e api.Endpoint) (who []string) {
+	if limit := given(e.RateLimit); limit > 0 {
 		who = append(who, "its owner ("+Grouped(limit)+")")
 	}
-	if limit := answers.Number(e, "operator_rate_limit"); limit > 0 {
+	if limit := given(e.OperatorRateLimit); limit > 0 {
 		who = append(who, "an operator ("+Grouped(limit)+")")
 	}
 	return who
 }
 
-func waitingWords(e answers.Row) string {
-	n := int(answers.Number(e, "waiting.count"))
-	words := next.Number(n, "delivery waits,", "deliveries wait,")
-	if answers.At(e, "waiting.more") == true {
+func waitingWords(w api.Waiting) string {
+	words := next.Number(w.Count, "delivery waits,", "deliveries wait,")
+	if w.More {
 		return "more than " + words
 	}
 	return words

@@ -8,24 +8,22 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
-// whose names the endpoint of a delivery, which may be known by its id alone.
-func whose(d, e answers.Row) string {
-	if e == nil {
-		return cmp.Or(answers.Text(d, "description"), answers.Text(d, "host"), answers.Text(d, "endpoint_id"), "no endpoint")
-	}
-	return NameOf(e)
-}
+// whose is the endpoint of a delivery by its name.
+func whose(e Endpoint) string { return cmp.Or(e.Name(), "no endpoint") }
 
 // aboutEndpoint adds the state of its endpoint to the head of a delivery.
-func (h *Head) aboutEndpoint(s Site, e answers.Row) {
+func (h *Head) aboutEndpoint(s Site, e *api.Endpoint) {
 	if e == nil {
 		return
 	}
-	h.Links = append(h.Links, Cell{Text: "Its endpoint", Link: s.EndpointLink(e)})
-	if state := Text(e, "health.state"); state != "healthy" {
-		h.Why = append(h.Why, "its endpoint is "+state)
+	h.Links = append(h.Links, Cell{Text: "Its endpoint", Link: s.EndpointLink(Named(*e))})
+	if state := e.Health.State; state != api.StateHealthy {
+		h.Why = append(h.Why, "its endpoint is "+answers.Shown(state))
 	}
 }
 
@@ -35,87 +33,95 @@ func (s Site) LetterLink(id string) Cell {
 		Title: "body, headers and deaths; this is logged"}
 }
 
-// DeliveryHead leads the page of a delivery.
-func (s Site) DeliveryHead(d, e answers.Row) *Head {
-	h := &Head{
-		Kind: "Delivery", Name: Text(d, "event_type") + " to " + whose(d, e), ID: answers.Text(d, "delivery_id"),
-		Tenant: answers.Text(d, "tenant_id"), Where: "event " + Text(d, "event_id"), State: stateOf(d),
-		Since: s.At(d["updated_at"]),
+// DeliveryHead leads the page of a delivery. e is its endpoint, nil where it is not known.
+func (s Site) DeliveryHead(d api.Delivery, e *api.Endpoint) *Head {
+	of := Endpoint{ID: d.EndpointID}
+	if e != nil {
+		of = Named(*e)
 	}
-	h.Class = colour(h.State)
-	if told := answered(d, "reason"); told != "–" {
+	state, class := standing(d)
+	h := &Head{
+		Kind: "Delivery", Name: answers.Shown(d.EventType) + " to " + whose(of), ID: d.DeliveryID, Tenant: d.TenantID,
+		Where: "event " + answers.Shown(d.EventID), State: answers.Shown(state), Class: class, Since: s.At(d.UpdatedAt),
+	}
+	if told := answered(d.LastStatus, d.Reason); told != "" {
 		h.Why = append(h.Why, told)
 	}
 	h.aboutEndpoint(s, e)
-	if trace := answers.Text(d, "trace_id"); trace != "" {
-		h.Why = append(h.Why, "trace "+trace)
+	if d.TraceID != "" {
+		h.Why = append(h.Why, "trace "+d.TraceID)
 	}
 	if strings.HasPrefix(h.ID, "test_") {
 		h.Advice = append(h.Advice, "This is a test: it is sent once, never again, and leaves no dead letter.")
 	}
-	switch h.State {
-	case "dead":
+	switch {
+	case d.State == delivery.Dead:
 		h.Buttons = append(h.Buttons, s.replayOne(h.ID, e))
 		h.Links = append(h.Links, s.LetterLink(h.ID))
-	case "waiting":
-		h.Advice = append(h.Advice, states[Text(e, "health.state")])
+	case d.State == delivery.Waiting && !waitsForItsRate(d) && e != nil:
+		h.Advice = append(h.Advice, means[e.Health.State])
 	}
 	return h
 }
 
 // replayOne sends one delivery again, with a warning where it would wait.
-func (s Site) replayOne(id string, e answers.Row) Button {
-	b := Button{Label: "Replay", Action: s.Base + "/replay", Function: "replay", Fields: []Field{{"delivery_id", id}}}
+func (s Site) replayOne(id string, e *api.Endpoint) Button {
+	b := Button{Label: "Replay", Action: s.Base + "/replay", Function: api.Replay, Fields: []Field{{"delivery_id", id}}}
 	if e != nil {
-		b.Warning = next.SituationOf(answers.Typed[api.Endpoint](e), true).ReplayWarning(next.Replay)
+		b.Warning = next.SituationOf(*e, true).ReplayWarning(next.Replay)
 	}
 	return b
 }
 
-// LetterHead leads the page of a dead letter.
-func (s Site) LetterHead(l, e answers.Row) *Head {
-	h := &Head{
-		Kind: "Dead letter", Name: Text(l, "event_type") + " to " + whose(l, e), ID: answers.Text(l, "delivery_id"),
-		Tenant: answers.Text(l, "tenant_id"), Where: "event " + Text(l, "event_id"), State: Text(l, "status"),
-		Since: s.At(l["died_at"]), Why: []string{answered(l, "reason")},
-		Links: []Cell{{Text: "Its delivery", Link: s.Link("/delivery", "delivery_id", l["delivery_id"])}},
+// LetterHead leads the page of a dead letter. e is its endpoint, nil where it is not known.
+func (s Site) LetterHead(l api.DeadLetter, e *api.Endpoint) *Head {
+	of := ofLetter(l)
+	if e != nil {
+		of = Named(*e)
 	}
-	h.Class = colour(h.State)
+	h := &Head{
+		Kind: "Dead letter", Name: answers.Shown(l.EventType) + " to " + whose(of), ID: l.DeliveryID, Tenant: l.TenantID,
+		Where: "event " + answers.Shown(l.EventID), State: answers.Shown(l.Status),
+		Class: colour(letterColours, l.Status), Since: s.At(l.DiedAt),
+		Why:   []string{answers.Shown(answered(l.LastStatus, l.Reason))},
+		Links: []Cell{{Text: "Its delivery", Link: s.Link("/delivery", "delivery_id", l.DeliveryID)}},
+	}
 	h.aboutEndpoint(s, e)
-	if h.State != "replayed" {
+	if l.Status != deadletter.Replayed {
 		h.Buttons = append(h.Buttons, s.replayOne(h.ID, e))
 	}
-	h.Buttons = append(h.Buttons, Button{Label: "Purge…", Function: stack.Deleting,
-		Link: s.Link("/confirm", "act", "purge", "delivery_id", h.ID)})
+	h.Buttons = append(h.Buttons, Button{Label: "Purge…", Function: api.ReplayForGood,
+		Link: s.Link("/confirm", "act", next.Purge, "delivery_id", h.ID)})
 	return h
 }
 
 // did are the acts of jobs in words.
-var did = map[string]string{"replay": "Replay of", "purge": "Purge of", "publish": "Publish again"}
+var did = map[job.Act]string{
+	job.Replay:  "Replay of dead letters",
+	job.Purge:   "Purge of dead letters",
+	job.Publish: "Publish again rejected events",
+}
 
 // JobHead leads the page of a job.
-func (s Site) JobHead(j answers.Row) *Head {
-	about := " dead letters: "
-	if Text(j, "act") == "publish" {
-		about = " rejected events: "
-	}
+func (s Site) JobHead(j api.Job) *Head {
 	h := &Head{
-		Kind: "Job", Name: cmp.Or(did[Text(j, "act")], Text(j, "act")) + about + SelectionOf(j),
-		ID: answers.Text(j, "job_id"), State: Text(j, "state"), Class: colour(Text(j, "state")),
-		Since: s.At(j["updated_at"]), Why: []string{"started by " + Text(j, "operator")},
-		Advice: stack.Advice(answers.Typed[api.Job](j)),
+		Kind: "Job", Name: cmp.Or(did[j.Act], answers.Shown(j.Act)) + ": " + SelectionOf(j), ID: j.JobID,
+		State: answers.Shown(j.State), Class: colour(jobColours, j.State), Since: s.At(j.UpdatedAt),
+		Why: []string{"started by " + answers.Shown(j.Operator)}, Advice: stack.Advice(j),
 	}
-	if id := answers.At(j, "selector.endpoint_id"); id != nil && id != "" {
-		path := Link("/endpoint", "endpoint_id", id, "tenant_id", answers.At(j, "selector.tenant_id"))
-		h.Links = append(h.Links, Cell{Text: "Its endpoint", Link: s.Base + path})
+	if of := j.Selector; of.EndpointID != "" {
+		h.Links = append(h.Links, Cell{
+			Text: "Its endpoint", Link: s.EndpointLink(Endpoint{TenantID: of.TenantID, ID: of.EndpointID}),
+		})
 	}
-	switch h.State {
-	case "running":
-		h.Buttons = append(h.Buttons, Button{Label: "Stop", Function: "replay", Action: s.Base + "/job/stop",
+	switch j.State {
+	case job.Running:
+		h.Buttons = append(h.Buttons, Button{Label: "Stop", Function: api.Replay, Action: s.Base + "/job/stop",
 			Fields: []Field{{"job_id", h.ID}}})
-	case "stopped":
-		h.Buttons = append(h.Buttons, Button{Label: "Go on…", Function: "replay",
+	case job.Stopped:
+		h.Buttons = append(h.Buttons, Button{Label: "Go on…", Function: api.Replay,
 			Link: s.Link("/confirm", "act", ResumeJob, "job_id", h.ID)})
+	case job.Done:
 	}
 	return h
 }

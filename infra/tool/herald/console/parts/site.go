@@ -16,19 +16,13 @@ type Site struct {
 }
 
 // At is a time by its distance, with the time itself as its title.
-func (s Site) At(v any) Cell {
-	at, err := time.Parse(time.RFC3339, answers.Shown(v))
-	if err != nil {
-		return Cell{Text: answers.Shown(v)}
+func (s Site) At(at time.Time) Cell {
+	if at.IsZero() {
+		return Cell{Text: answers.Nothing}
 	}
 	full := at.UTC().Format("2006-01-02 15:04:05 UTC")
 	return Cell{Text: near(at, s.Now()), Title: full, Time: at.UTC().Format(time.RFC3339)}
 }
 
 // Link is a path with a query of names and values, below the base.
-func (s Site) Link(path string, pairs ...any) string { return s.Base + Link(path, pairs...) }
-
-// EndpointLink leads to the page of an endpoint.
-func (s Site) EndpointLink(r answers.Row) string {
-	return s.Link("/endpoint", "endpoint_id", r["endpoint_id"], "tenant_id", r["tenant_id"])
-}
+func (s Site) Link(path string, pairs ...string) string { return s.Base + Link(path, pairs...) }

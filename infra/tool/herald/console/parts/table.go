@@ -7,11 +7,11 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 )
 
-// Column is a column of a list.
-type Column struct {
+// Column is a column of a list of rows of one type.
+type Column[R any] struct {
 	Title string
 	Class string // n for numbers, wide for texts that may be cut
-	Cell  func(r answers.Row) Cell
+	Cell  func(r R) Cell
 
 	// The filter of the page that gives every row the same value here.
 	Filter string
@@ -29,7 +29,9 @@ type Cell struct {
 }
 
 // says reports whether a cell tells anything.
-func (c Cell) says() bool { return c.Pre != "" || c.Text != "" && c.Text != "–" && c.Text != "0" }
+func (c Cell) says() bool {
+	return c.Pre != "" || c.Text != "" && c.Text != answers.Nothing && c.Text != "0"
+}
 
 // Table is a list as a page shows it. Empty is said where there are no rows.
 type Table struct {
@@ -58,7 +60,7 @@ type shownCell struct {
 
 // NewTable lays rows out. A column that tells nothing on this page is left out: one that the page's filter gives one
 // value, and one without anything in it. The first column stays.
-func NewTable(query url.Values, rows []answers.Row, columns ...Column) *Table {
+func NewTable[R any](query url.Values, rows []R, columns ...Column[R]) *Table {
 	cells := make([][]Cell, len(columns))
 	t := &Table{Rows: make([]tableRow, len(rows))}
 	for n, c := range columns {
@@ -77,11 +79,28 @@ func NewTable(query url.Values, rows []answers.Row, columns ...Column) *Table {
 	return t
 }
 
-// Ticked gives each row a box, which sends the field of its row.
-func (t *Table) Ticked(rows []answers.Row, name, field, about string) *Table {
+// Ticked gives each row a box, which sends its id by that name. The ids are those of the rows.
+func (t *Table) Ticked(name string, ids []string, about string) *Table {
 	t.Tick, t.About = name, about
+	for n, id := range ids {
+		t.Rows[n].ID = id
+	}
+	return t
+}
+
+// Each has a text of each row.
+func Each[R any](rows []R, of func(R) string) []string {
+	texts := make([]string, len(rows))
 	for n, r := range rows {
-		t.Rows[n].ID = answers.Text(r, field)
+		texts[n] = of(r)
+	}
+	return texts
+}
+
+// Linked has the first cell of each row lead somewhere. The links are those of the rows.
+func (t *Table) Linked(links []string) *Table {
+	for n, link := range links {
+		t.Rows[n].Cells[0].Link = link
 	}
 	return t
 }

@@ -2,6 +2,7 @@ package parts
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,7 +10,10 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 // entry is a moment of a timeline.
@@ -28,12 +32,10 @@ type Timeline struct {
 }
 
 // add adds a moment that has a time.
-func (t *Timeline) add(at any, class, text, detail string) {
-	when, err := time.Parse(time.RFC3339, answers.Shown(at))
-	if err != nil {
-		return
+func (t *Timeline) add(at time.Time, class, text, detail string) {
+	if !at.IsZero() {
+		t.Entries = append(t.Entries, entry{At: t.site.At(at), Text: text, Detail: detail, Class: class, order: at})
 	}
-	t.Entries = append(t.Entries, entry{At: t.site.At(at), Text: text, Detail: detail, Class: class, order: when})
 }
 
 // Wait adds the end of a wait, which has no time.
@@ -60,141 +62,136 @@ func boolean(b bool) int {
 }
 
 // DeliveryTimeline tells a delivery's life, as far as its record has it. e is its endpoint, nil where it is not known.
-func (s Site) DeliveryTimeline(d, e answers.Row) *Timeline {
+func (s Site) DeliveryTimeline(d api.Delivery, e *api.Endpoint) *Timeline {
 	t := &Timeline{site: s}
-	t.add(d["occurred_at"], "", "Event occurred", "as its publisher says")
-	t.add(d["created_at"], "", "Event accepted, delivery made", Text(d, "event_type")+" "+Text(d, "event_id"))
-	if n := answers.Number(d, "replay"); n > 0 {
-		t.add(d["created_at"], "", "Sent again by operators since", Grouped(n)+" times; its dead letter has the deaths")
+	t.begins(d.OccurredAt, d.CreatedAt, d.EventType, d.EventID)
+	if d.Replay > 0 {
+		t.add(d.CreatedAt, "", "Sent again by operators since", Grouped(d.Replay)+" times; its dead letter has the deaths")
 	}
-	last := answered(d, "reason")
-	if ms := answers.Number(d, "duration_ms"); ms > 0 {
-		last += ", " + Grouped(ms) + " ms"
+	last := answers.Shown(answered(d.LastStatus, d.Reason))
+	if d.DurationMS > 0 {
+		last += ", " + Grouped(int(d.DurationMS)) + " ms"
 	}
-	attempts := Grouped(answers.Number(d, "attempts"))
-	switch state := answers.Text(d, "state"); state {
-	case "acknowledged":
-		t.add(d["updated_at"], "good", "Acknowledged", "at attempt "+attempts+": "+last)
-	case "dead":
-		t.add(d["updated_at"], "bad", "Died", "after "+attempts+" attempts, the last: "+last)
-	case "retrying":
-		t.add(d["updated_at"], "warn", "Attempt "+attempts+" failed", last)
-		t.add(d["next_attempt_at"], "next", "Next attempt", "attempt "+Grouped(answers.Number(d, "attempts")+1))
-	case "waiting":
-		t.add(d["updated_at"], "warn", "Waits since then", "after "+attempts+" attempts: "+last)
+	attempts, class := Grouped(d.Attempts), colour(deliveryColours, d.State)
+	switch d.State {
+	case delivery.Acknowledged:
+		t.add(d.UpdatedAt, class, "Acknowledged", "at attempt "+attempts+": "+last)
+	case delivery.Dead:
+		t.add(d.UpdatedAt, class, "Died", "after "+attempts+" attempts, the last: "+last)
+	case delivery.Retrying:
+		t.add(d.UpdatedAt, class, "Attempt "+attempts+" failed", last)
+		t.add(d.NextAttemptAt, "next", "Next attempt", "attempt "+Grouped(d.Attempts+1))
+	case delivery.Waiting:
+		t.add(d.UpdatedAt, class, "Waits since then", "after "+attempts+" attempts: "+last)
 		t.waits(d, e)
-	default:
-		t.add(d["updated_at"], colour(state), strings.ToUpper(state[:min(1, len(state))])+state[min(1, len(state)):], last)
+	case delivery.Queued, delivery.Discarded, delivery.Purged:
+		fallthrough
+	default: // and a state of a later version
+		state := string(d.State)
+		t.add(d.UpdatedAt, class, strings.ToUpper(state[:min(1, len(state))])+state[min(1, len(state)):], last)
 	}
 	return t.sorted()
+}
+
+// begins adds the beginning of a delivery.
+func (t *Timeline) begins(occurred, created time.Time, eventType, eventID string) {
+	t.add(occurred, "", "Event occurred", "as its publisher says")
+	t.add(created, "", "Event accepted, delivery made", answers.Shown(eventType)+" "+answers.Shown(eventID))
 }
 
 // AddAttempts adds a delivery's attempts.
 func (t *Timeline) AddAttempts(attempts []stack.Attempt) {
 	for _, a := range attempts {
-		var said []string
-		if a.Status != 0 {
-			said = append(said, strconv.Itoa(a.Status))
-		}
-		if a.Reason != "" {
-			said = append(said, string(a.Reason))
-		}
-		told := strings.Join(said, " ") + ", " + Grouped(a.Millis) + " ms"
+		told := answered(a.Status, a.Reason) + ", " + Grouped(int(math.Round(a.Millis))) + " ms"
 		if a.Next > 0 {
 			told += "; the next in " + Coarse(a.Next.Round(time.Second))
 		}
-		t.add(a.At, outcomes[a.Outcome], "Attempt "+strconv.Itoa(a.Number), told)
+		t.add(a.At, attemptColours[a.Outcome], "Attempt "+strconv.Itoa(a.Number), told)
 	}
 	t.sorted()
 }
 
-// outcomes are the colours of attempts.
-var outcomes = map[delivery.Verdict]string{
-	delivery.VerdictAcknowledged: "good", delivery.VerdictRetry: "warn", delivery.VerdictDead: "bad",
-}
-
 // waits names the end of a delivery's wait.
-func (t *Timeline) waits(d, e answers.Row) {
-	if d["next_attempt_at"] != nil {
-		t.add(d["next_attempt_at"], "next", "Next attempt", "by its schedule")
+func (t *Timeline) waits(d api.Delivery, e *api.Endpoint) {
+	if !d.NextAttemptAt.IsZero() {
+		t.add(d.NextAttemptAt, "next", "Next attempt", "by its schedule")
 		return
 	}
-	name := "its endpoint"
+	name, probe := "its endpoint", time.Time{}
 	if e != nil {
-		name = NameOf(e)
+		name, probe = Named(*e).Name(), e.Health.NextProbeAt
 	}
-	switch reason := answers.Text(d, "reason"); {
-	case reason == "rate_limited":
+	switch {
+	case d.Reason == delivery.ReasonRateLimited:
 		t.Wait("Waits for its rate", name+" gets so many a second only")
-	case answers.At(e, "health.next_probe_at") != nil:
+	case !probe.IsZero():
 		t.Wait("Waits for "+name, "sent after the next probe that succeeds")
-		t.add(answers.At(e, "health.next_probe_at"), "next", "Next probe of the endpoint", "one delivery, perhaps another")
-	case strings.HasSuffix(reason, "paused"):
+		t.add(probe, "next", "Next probe of the endpoint", "one delivery, perhaps another")
+	case d.Reason == delivery.ReasonEndpointPaused:
 		t.Wait("Waits for "+name, "until an operator resumes it")
 	default:
-		t.Wait("Waits for "+name, reason)
+		t.Wait("Waits for "+name, string(d.Reason))
 	}
 }
 
 // EndpointTimeline tells the endpoint's recent life.
-func (s Site) EndpointTimeline(e answers.Row) *Timeline {
-	t, health := &Timeline{site: s}, e["health"]
-	t.add(e["created_at"], "", "Created by its owner", "")
-	if Text(e, "updated_at") != Text(e, "created_at") {
-		t.add(e["updated_at"], "", "Changed by its owner", "")
+func (s Site) EndpointTimeline(e api.Endpoint) *Timeline {
+	t, health := &Timeline{site: s}, e.Health
+	t.add(e.CreatedAt, "", "Created by its owner", "")
+	if !e.UpdatedAt.Equal(e.CreatedAt) {
+		t.add(e.UpdatedAt, "", "Changed by its owner", "")
 	}
-	t.add(e["secret_rotated_at"], "", "Secret rotated", "")
-	t.add(e["previous_secret_until"], "next", "The secret before stops signing", "")
-	t.add(answers.At(health, "recovered_at"), "good", "Last recovery began", "")
-	t.add(answers.At(health, "outage_since"), "bad", "Outage began", "the first failure")
-	t.add(answers.At(health, "last_failure_at"), "bad", "Last failure", answered(health, "last_reason"))
-	t.add(answers.At(health, "last_probe_at"), "", "Last probe", "")
-	if state := Text(health, "state"); state != "healthy" {
-		t.add(answers.At(health, "since"), colour(state), "Is "+state+" since then", "")
+	t.add(e.SecretRotatedAt, "", "Secret rotated", "")
+	t.add(e.PreviousSecretUntil, "next", "The secret before stops signing", "")
+	t.add(health.RecoveredAt, "good", "Last recovery began", "")
+	t.add(health.OutageSince, "bad", "Outage began", "the first failure")
+	t.add(health.LastFailureAt, "bad", "Last failure", answers.Shown(answered(health.LastStatus, health.LastReason)))
+	t.add(health.LastProbeAt, "", "Last probe", "")
+	if state := health.State; state != api.StateHealthy {
+		t.add(health.Since, colour(endpointColours, state), "Is "+answers.Shown(state)+" since then", "")
 	}
-	t.add(answers.At(health, "next_probe_at"), "next", "Next probe", "")
-	t.add(answers.At(health, "discarded_before"), "", "What began before was discarded", "")
-	t.add(e["deleted_at"], "bad", "Deleted by its owner", "")
+	t.add(health.NextProbeAt, "next", "Next probe", "")
+	t.add(health.DiscardedBefore, "", "What began before was discarded", "")
+	t.add(e.DeletedAt, "bad", "Deleted by its owner", "")
 	return t.sorted()
 }
 
 // LetterTimeline tells the deaths of a dead letter.
-func (s Site) LetterTimeline(l answers.Row) *Timeline {
+func (s Site) LetterTimeline(l api.OpenedDeadLetter) *Timeline {
 	t := &Timeline{site: s}
-	t.add(l["occurred_at"], "", "Event occurred", "as its publisher says")
-	t.add(l["created_at"], "", "Event accepted, delivery made", Text(l, "event_type")+" "+Text(l, "event_id"))
-	deaths, _ := l["history"].([]any)
-	for _, death := range deaths {
-		said := "after " + Grouped(answers.Number(death, "attempts")) + " attempts, the last: " +
-			answered(death, "reason")
-		if n := answers.Number(death, "replay"); n > 0 {
-			said += "; after replay " + Grouped(n)
+	t.begins(l.OccurredAt, l.CreatedAt, l.EventType, l.EventID)
+	for _, death := range l.History {
+		said := "after " + Grouped(death.Attempts) + " attempts, the last: " +
+			answers.Shown(answered(death.LastStatus, death.Reason))
+		if death.Replay > 0 {
+			said += "; after replay " + Grouped(death.Replay)
 		}
-		if detail := Text(death, "detail"); detail != "–" {
-			said += "; " + detail
+		if death.Detail != "" {
+			said += "; " + death.Detail
 		}
-		t.add(answers.At(death, "died_at"), "bad", "Died", said)
+		t.add(death.DiedAt, "bad", "Died", said)
 	}
-	switch Text(l, "status") {
-	case "replayed":
+	switch l.Status {
+	case deadletter.Replayed:
 		t.Wait("Replayed", "its delivery has the rest")
-	case "replaying":
+	case deadletter.Replaying:
 		t.Wait("Being replayed", "after two minutes, it can be replayed again")
+	case deadletter.Dead:
 	}
 	return t.sorted()
 }
 
 // JobTimeline tells a job's life.
-func (s Site) JobTimeline(j answers.Row) *Timeline {
+func (s Site) JobTimeline(j api.Job) *Timeline {
 	t := &Timeline{site: s}
-	t.add(j["started_at"], "", "Started by "+Text(j, "operator"), Grouped(answers.Number(j, "selected"))+" selected")
-	switch state := Text(j, "state"); state {
-	case "running":
-		t.Wait("Working", Grouped(answers.Number(j, "left"))+" left, at most 50 a second")
-	case "stopped":
-		t.add(j["updated_at"], "warn", "Stopped by "+Text(j, "stopped_by"), "")
-	default:
-		t.add(j["updated_at"], "good", "Done", Grouped(answers.Number(j, "done"))+" done")
+	t.add(j.StartedAt, "", "Started by "+answers.Shown(j.Operator), Grouped(j.Selected)+" selected")
+	switch j.State {
+	case job.Running:
+		t.Wait("Working", Grouped(j.Left)+" left, at most 50 a second")
+	case job.Stopped:
+		t.add(j.UpdatedAt, "warn", "Stopped by "+answers.Shown(j.StoppedBy), "")
+	case job.Done:
+		t.add(j.UpdatedAt, "good", "Done", Grouped(j.Done)+" done")
 	}
 	return t.sorted()
 }
