@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// byName are the types of resources that the template names after the stack, or leaves to CloudFormation, which begins
-// a name with the stack's. The policy allows names that begin so, and no others: an identity that may change any role,
-// or the code of any function, may do everything in the account. Types with other names in the same service stand here
-// with a star, as they share actions with those.
+// byName are the types of resources whose names begin with the stack's name: the template names them so, or leaves it
+// to CloudFormation, which does the same. The policy allows only names that begin so, because an identity that may
+// change any role, or the code of any function, may do everything in the account. Types with other names in the same
+// service are listed with a star, since they share actions with these.
 var byName = map[string]map[string]string{
 	"cloudwatch": {
 		"alarm": "arn:aws:cloudwatch:*:*:alarm:herald-*", "dashboard": "arn:aws:cloudwatch::*:dashboard/herald-*",

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// archives makes those of the functions, and their keys by function. Each key changes with the contents, since
-// CloudFormation does not notice that an object was replaced: one version may have several catalogues.
+// archives makes the archives of the functions, and their keys by function. A key changes with the contents, even
+// within one version, which may have several catalogues: CloudFormation does not notice that an object was replaced.
 func archives(binaries []string, version string) (files map[string][]byte, keys map[string]string, err error) {
 	files, keys = map[string][]byte{}, map[string]string{}
 	for _, binary := range binaries {

@@ -41,12 +41,12 @@ func write(settings, description, out string) error {
 	return replace(out, files)
 }
 
-// list is the file of a site's folder that names its files. A folder is a site's only by that: an adopter's own pages
-// may have any other name, llms.txt among them.
+// list is the file of a site's folder that names the site's files. It alone tells a site's file from an adopter's own
+// page, which may have any other name, even llms.txt.
 const list = ".site"
 
-// replace removes the files that an earlier run has written, and writes these. Where the folder has others, it changes
-// nothing. A run that was interrupted can be repeated: the list is written first.
+// replace removes the files that an earlier run has written, and writes these. If the folder has other files, it
+// changes nothing. A run that was interrupted can be repeated, because the list is written first.
 func replace(out string, files map[string][]byte) error {
 	before, err := written(out)
 	if err != nil {
@@ -81,8 +81,8 @@ func note(out string, names []string) error {
 	return nil
 }
 
-// written are the files of a folder that an earlier run has written. One that it has not written is an error, and so is
-// a name that leads out of the folder.
+// written are the files of a folder that an earlier run has written. A file that no run has written is an error, and so
+// is a name that leads out of the folder.
 func written(out string) ([]string, error) {
 	there, err := os.ReadDir(out)
 	if os.IsNotExist(err) {

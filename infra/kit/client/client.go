@@ -140,8 +140,8 @@ func (c *Client) exchange(
 // Endpoint is a webhook endpoint as the management API shows it.
 type Endpoint = management.Endpoint
 
-// CreateEndpoint registers url for the events and returns it with its signing secret. A creation that was answered 503
-// may have happened: then the endpoint stands, and gets a new secret.
+// CreateEndpoint registers url for the events and returns the endpoint with its signing secret. A creation that was
+// answered 503 may still have happened. CreateEndpoint then finds the endpoint, and gives it a new secret.
 func (c *Client) CreateEndpoint(ctx context.Context, url string, events ...string) (made Endpoint, err error) {
 	request := management.NewEndpoint{
 		URL: management.Of(url), Events: management.Of(events), Description: management.Of("made by " + c.TenantID),

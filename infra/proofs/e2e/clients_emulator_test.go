@@ -139,8 +139,8 @@ func startProxy(t *testing.T, transport http.RoundTripper) string {
 	return server.URL
 }
 
-// patient makes a request again that is answered 503, as Retry-After asks, or after a second. API Gateway answers so
-// while all processes of the function are busy.
+// patient repeats a request that is answered 503, after the time in Retry-After or after a second. API Gateway answers
+// so while all processes of the function are busy.
 type patient struct{ http.RoundTripper }
 
 func (p patient) RoundTrip(req *http.Request) (*http.Response, error) {

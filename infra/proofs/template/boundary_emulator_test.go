@@ -21,8 +21,8 @@ import (
 // unasked are the functions that no request starts. Only an alarm can tell of their faults.
 var unasked = []string{"Fanout", "Deliver", "Deadletter", "Release"}
 
-// lacking are the alarms of a day on which a boundary lacks a right of these functions. Days have no operators and no
-// requests of tenants. The API would answer requests with 500 (ApiErrorsAlarm).
+// lacking are the alarms that go off on a day on which a boundary takes a right from these functions. Such a day has no
+// requests of operators or tenants. The API would answer a tenant's with 500 (ApiErrorsAlarm).
 var lacking = map[string][]string{
 	"dynamodb:BatchGetItem":   {"BacklogLateAlarm", "DeliverFaultsAlarm", "ReleaseFaultsAlarm"},
 	"dynamodb:BatchWriteItem": {"ResultsLostAlarm"},

@@ -90,8 +90,8 @@ func toolsRequests(t *testing.T) map[string]bool {
 	return found
 }
 
-// deployersOnly are the actions of herald stop and herald start, by recovery.md, and of herald code. They are rights of
-// those who deploy, which no policy of the stack has.
+// deployersOnly are the actions of herald code, and of herald stop and herald start by recovery.md. They need the
+// rights of those who deploy, which no policy of the stack grants.
 var deployersOnly = []string{
 	"lambda:GetEventSourceMapping", "lambda:GetFunctionConfiguration", "lambda:ListTags", "lambda:TagResource",
 	"lambda:UntagResource", "lambda:UpdateEventSourceMapping", "scheduler:GetSchedule", "scheduler:UpdateSchedule",

@@ -13,8 +13,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/schema"
 )
 
-// maxExample bounds the parts of a made example, in bytes, and deepest how deep they stand in each other. longestCheck
-// bounds the time of an example's check, and longestChecks that of all checks for a file.
+// maxExample bounds the parts of a made example, in bytes. deepest bounds how deep they are nested. longestCheck bounds
+// the time that an example's check may take, and longestChecks the time of all checks for a file.
 const (
 	maxExample    = 4 << 10
 	deepest       = 16
@@ -22,8 +22,9 @@ const (
 	longestChecks = 20 * time.Second
 )
 
-// example is data of a type that fulfils its schema: the schema's own, or a made one. Where neither does, {} stands for
-// one to be written by hand. original is the schema as the other sender has it, perhaps of the whole body.
+// example is data of a type that fulfils its schema: the schema's own example, or else a made one. If neither fulfils
+// it, {} takes the place of an example to be written by hand. original is the schema as the other sender has it, which
+// may be the schema of the whole body.
 func (c *conversion) example(r *record, compiled *schema.Schema, text, original jsontext.Value) jsontext.Value {
 	given := []jsontext.Value{r.value("example")}
 	for _, s := range []jsontext.Value{original, text} {

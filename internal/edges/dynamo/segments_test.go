@@ -112,8 +112,8 @@ func eraseAll(t *testing.T, p *parted, erasure *Erasure) {
 	}
 }
 
-// An erasure that breaks off, wherever that is, goes on from the place that it had reached: it deletes everything, and
-// pays for no page twice but those of its last step.
+// An erasure that breaks off, wherever that is, can be resumed from the place that it had reached. It deletes
+// everything, and only the pages of its last step are paid for twice.
 func TestErasure_Page_goesOnInEveryPartWhereItBrokeOff(t *testing.T) {
 	whole, erasure := partedErasure()
 	eraseAll(t, whole, erasure)

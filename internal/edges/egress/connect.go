@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// lookupPatience is how long a name may take to get all of its addresses before those of IPv4 alone are asked for. The
-// resolver waits for the answers to both queries, A and AAAA, and repeats a query that was lost after five seconds only
-// (RFC 8305, 3, would use what has come after 50 ms).
+// lookupPatience is how long a name may take to get all of its addresses. After that, only its IPv4 addresses are asked
+// for. The resolver waits for the answers to both queries, A and AAAA, and repeats a lost query only after five
+// seconds. (RFC 8305, 3, would use whatever has come after 50 ms.)
 const lookupPatience = time.Second
 
 // connected is how a dial ended.

@@ -47,8 +47,8 @@ func TestClient_Post_ofANameThatDNSNeverAnswers(t *testing.T) {
 	checkResponse(t, url, delivery.Response{Reason: delivery.ReasonDNS}, client.Post(t.Context(), to(url)))
 }
 
-// A receiver that wants a certificate of ours says so by an alert: in TLS 1.3 only after our side of the handshake has
-// ended, where the answer is awaited.
+// A receiver that wants a client certificate says so by an alert. In TLS 1.3 the alert comes only after our side of the
+// handshake has ended, while the answer is awaited.
 func TestClient_Post_toAReceiverThatWantsACertificateOfOurs(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		for name, wanted := range map[string]tls.ClientAuthType{

@@ -58,8 +58,9 @@ func HeadersOf(e endpoint.Endpoint) SecretID {
 	return SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.HeadersVersion, Headers: true, URL: e.URL}
 }
 
-// context is the KMS encryption context. It appears in CloudTrail: ids, a public key, and the host that headers go to.
-// A public key that was exchanged in a row opens nothing, so that no delivery is signed by a key that is not shown.
+// context is the KMS encryption context. CloudTrail shows it: ids, a public key, and the host that headers go to. With
+// the public key in it, a row whose public key was exchanged cannot be opened. So no delivery is signed by another key
+// than the one that receivers are shown.
 func (id SecretID) context() (map[string]string, error) {
 	bound := map[string]string{"tenant_id": id.TenantID, "endpoint_id": id.EndpointID}
 	version := strconv.Itoa(id.Version)

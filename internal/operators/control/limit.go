@@ -11,8 +11,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
-// limit sets an operator's limit on an endpoint, in place of one before. The smaller one of it and its owner's counts.
-// It lasts until an operator removes it, so its reason is required, for the operator who finds it later.
+// limit sets an operator's limit on an endpoint, in place of an earlier one. Between it and the owner's limit, the
+// smaller one counts. It lasts until an operator removes it. That operator may be another one, so its reason is
+// required.
 func (h *Handler) limit(ctx context.Context, call *invoke.Call, req api.LimitRequest) (api.ControlAnswer, error) {
 	if err := invoke.Required("endpoint_id", req.EndpointID); err != nil {
 		return api.ControlAnswer{}, err

@@ -134,8 +134,9 @@ func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 	}
 }
 
-// Whatever call of an action fails, its detail is in the log and in no answer. Two calls are no part of the
-// question, and may fail and leave an answer: the names of dead letters' endpoints, and the return of rejected events.
+// Whichever AWS call of an action fails, its detail is in the log and not in an answer. Two calls may fail without
+// failing the request, since they only add to the answer: the names of dead letters' endpoints, and the return of
+// rejected events.
 func TestHandler_keepsTheDetailOfErrorsInItsLog(t *testing.T) {
 	const one, event = `"endpoint_id":"webhook_1","tenant_id":"acme"`, `"tenant_id":"acme","event_id":"evt_1"`
 	const published = `"event":{"id":"evt_1","tenant_id":"acme","type":"user.deleted","data":{}}`

@@ -53,8 +53,8 @@ type LetterAct interface {
 	Foresee(j job.Job) Forecast
 }
 
-// Forecast says of each dead letter of a page why it would be refused, "" where it would not. It changes nothing, and
-// opens no dead letter. It is asked page by page.
+// Forecast says of each dead letter of a page why it would be refused, or "" if it would not be. It changes nothing,
+// and opens no dead letter. It is asked page by page.
 type Forecast func(ctx context.Context, letters []deadletter.Record) (refusals []string, err error)
 
 // EventAct does an act to received events, and has an outcome for each. The job of a request has no id.

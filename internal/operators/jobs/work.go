@@ -25,8 +25,8 @@ type Worker struct {
 	Now     func() time.Time
 }
 
-// Work works on the running jobs, in turns of a page, until its time is over. The next invocation goes on. Where this
-// one dies, its leases run out, and another goes on from the progress that was stored.
+// Work works on the running jobs, a page of each in turn, until its time is over. The next invocation continues. If a
+// worker dies, its leases run out, and another one continues from the progress that was stored.
 func (w Worker) Work(ctx context.Context, call *invoke.Call, _ struct{}) (none struct{}, err error) {
 	jobs, err := running(ctx, w.Jobs, w.Now())
 	if err != nil {

@@ -84,8 +84,8 @@ func (k looker) judge(ctx context.Context, l letter) (letter, error) {
 	return l, nil
 }
 
-// open makes the message of a new life, which nothing of the last one ends. A body that does not belong to the
-// delivery is never signed again.
+// open makes the message of a new life. What ended the last life does not count against the new one. A body that does
+// not belong to the delivery is never signed again.
 func (k looker) open(ctx context.Context, l letter) (letter, error) {
 	last, err := k.vault.OpenLast(ctx, l.record)
 	l.message = delivery.Message{

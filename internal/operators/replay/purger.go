@@ -53,8 +53,8 @@ func refusePurge(r run, d deadletter.Record) string {
 	return ""
 }
 
-// purge deletes the dead letter for good, if it is as it was read, and then writes the state of its delivery. Where
-// that write is lost, only information is lost: the letter has been purged.
+// purge deletes the dead letter for good, unless it has changed since it was read, and then writes the state of its
+// delivery. If that write fails, operators lose information and no more: the letter has been purged.
 func (p purger) purge(ctx context.Context, l letter) (letter, error) {
 	deleted, err := p.letters.Purge(ctx, l.record)
 	if err != nil {

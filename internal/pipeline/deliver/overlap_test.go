@@ -13,8 +13,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/sealing"
 )
 
-// While the secret before the last rotation signs, too, webhook-signature has both signatures, the new one first.
-// wh-signature never has another than the new one (infra/docs/spec.md, "Delivery signing").
+// As long as the secret before the last rotation is still valid, webhook-signature has a signature by each of the two
+// secrets, that of the new one first. wh-signature always has only the new one's (infra/docs/spec.md, "Delivery
+// signing").
 func TestHandler_Process_signsWithTheSecretBefore(t *testing.T) {
 	const newer, older = "whsec_AAECAwQFBgcICQoLDA0ODw==", "whsec_Dw4NDAsKCQgHBgUEAwIBAA=="
 	for name, row := range map[string]struct {

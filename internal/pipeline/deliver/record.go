@@ -149,8 +149,9 @@ func observed(ends []end) []observation {
 	return all
 }
 
-// tell stores the change that an observation makes. When that is refused, it asks once more about the stored item. The
-// next batches leave the item alone for a while, even if nothing was stored: others write it, or it is throttled.
+// tell stores the change that an observation makes. If another process has written the item since it was read, tell
+// applies the observation to what is stored now, once. The next batches leave the item alone for a while even if
+// nothing was stored, because others are writing it or DynamoDB throttles it.
 func (h *Handler) tell(ctx context.Context, o observation) error {
 	now := h.Now()
 	was := o.circuit
@@ -171,5 +172,5 @@ func (h *Handler) tell(ctx context.Context, o observation) error {
 		// Another process wrote in between. The same results are applied to the item that it stored.
 		was = stored
 	}
-	return nil // others write, too, and about the same
+	return nil // others write the item as well, with results like these
 }

@@ -52,8 +52,8 @@ func (h *Handler) settle(ctx context.Context, ends []end) []end {
 	return ends
 }
 
-// step carries out the moves of the ends that it takes. do returns one error per end. An end that AWS did not take is
-// counted in the metric, and refused returns its next move.
+// step carries out the moves of the ends that it takes. do returns one error per end. If AWS refuses an end, the metric
+// counts it, and refused returns its next move.
 type step struct {
 	takes   func(e end) bool
 	do      func(ctx context.Context, ends []end) []error

@@ -231,9 +231,9 @@ func (o *outbox) send(ctx context.Context, to Sender, tasks []task) []task {
 // slowTime bounds the read of slow tenants: it is a hint, and the sends need the time.
 const slowTime = time.Second
 
-// slow reads which tenants are slow. Where that fails, none is: deliver sends their deliveries on. Only the answer that
-// a tenant was never charged is remembered. A tenant that is slow is asked about each time, since its time may have
-// been extended.
+// slow reads which tenants are slow. If the read fails, it reports none, since deliver sends the deliveries of slow
+// tenants on. A process remembers only that a tenant was never charged. It asks about a slow tenant each time, since
+// the tenant's time may have been extended.
 func (h *Handler) slow(ctx context.Context, tenants []string) map[string]time.Time {
 	now := h.Now()
 	tenants = slices.DeleteFunc(tenants, func(id string) bool { return h.memory.free(id, now) })

@@ -164,9 +164,9 @@ func (m *mover) record(ctx context.Context, drops []transfer) counts {
 	return did
 }
 
-// delete removes the items of transfers that a queue took, or that are dropped. An item that stays is sent again by the
-// next run, and its partition is left alone until then. One that was put again since it was read stays, too. That is no
-// fault.
+// delete removes the items of transfers that a queue took, or that are dropped. If a deletion fails, the next run sends
+// the item again, and its partition is left alone until then. An item that was put again since it was read stays as
+// well, which is no fault.
 func (m *mover) delete(ctx context.Context, taken []transfer) (deleted int, did counts) {
 	if len(taken) == 0 {
 		return 0, counts{}

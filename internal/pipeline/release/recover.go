@@ -56,8 +56,8 @@ func (r *recoveries) allot(ctx context.Context, until time.Time) counts {
 	return did
 }
 
-// wanted is the quota of a search before the budget is divided. A search that is over without an item to send wants
-// none. A search that has much to pass over before its first one, and had no time for it yet, wants as many as if
+// wanted is the quota of a search before the budget is divided. A search that has ended without finding an item to send
+// wants none. A search that has not reached its first item yet, because it had many to pass over, wants as many as if
 // nothing were late.
 func (r *recoveries) wanted(s *search) int {
 	oldest := circuit.Oldest{At: s.oldest, Rated: s.rated}

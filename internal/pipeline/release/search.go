@@ -155,8 +155,8 @@ func (w searcher) advance(ctx context.Context, s *search) (did counts) {
 // errForeign is a fault: the circuit or the item was not written by an honest process.
 var errForeign = errors.New("a delivery of another tenant waits for the endpoint")
 
-// next decides on the first item, and answers with its transfer where it has one. An item of another tenant stays, and
-// so does the circuit that leads to it. An item beyond the quota is not taken: it is the first of the next run.
+// next decides on the first item, and returns a transfer if the item is to be moved. An item of another tenant stays,
+// and so does the circuit that leads to it. An item beyond the quota is not taken, and is the first of the next run.
 func (w searcher) next(s *search, first front) ([]transfer, error) {
 	if !first.found {
 		s.over = true

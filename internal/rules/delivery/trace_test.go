@@ -10,8 +10,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/trace"
 )
 
-// Each attempt has another parent. Without the parameter, without a trace, and where the owner has set the header,
-// Herald adds no header to the request. It never adds tracestate or baggage.
+// Each attempt has another parent. Herald adds no header if the parameter is off, if the event has no trace, or if the
+// endpoint's owner has set the header. It never adds tracestate or baggage.
 func TestSender_Attempt_sendsTheTraceWhereItIsForwarded(t *testing.T) {
 	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
 	published := trace.ParseTraceparent("00-" + id + "-00f067aa0ba902b7-01")

@@ -29,8 +29,9 @@ type Admission int
 const (
 	// Free: it may be sent.
 	Free Admission = iota
-	// WaitsForRate: the endpoint's limit of deliveries a second leaves no slot for the delivery now. It is no trouble. Of
-	// an endpoint alone it says that deliveries wait for slots, and nothing of the next one.
+	// WaitsForRate: the endpoint's limit of deliveries a second leaves no slot for the delivery now, although nothing is
+	// wrong with the endpoint. If no delivery is asked about, it says that deliveries wait for slots, and not that the
+	// next one has to.
 	WaitsForRate
 	// CircuitOpen: the endpoint keeps failing, and the delivery is no probe of this opening.
 	CircuitOpen

@@ -40,8 +40,8 @@ var numericLabel = regexp.MustCompile(`^([0-9]+|0[xX][0-9a-fA-F]*)$`)
 // rootDot is one trailing dot, in any of the scripts that IDNA maps to a dot.
 var rootDot = regexp.MustCompile("[.\u3002\uff0e\uff61]$")
 
-// raw are the bytes that have to be escaped in a path or a query (RFC 3986, 3.3 and 3.4). A percent sign is none of
-// them: parse has seen that each begins an escape.
+// raw are the bytes that have to be escaped in a path or a query (RFC 3986, 3.3 and 3.4). A percent sign need not be
+// escaped again: parse has checked that each one begins an escape.
 var raw = regexp.MustCompile(`[^a-zA-Z0-9!$%&'()*+,./:;=?@_~-]+`)
 
 // The refusals of Normalise. Their texts are shown to the tenant and never quote the URL.

@@ -58,8 +58,8 @@ func TestTaken_Slot_isEachInItsTurn(t *testing.T) {
 	}
 }
 
-// Whatever is asked by whom and when, the slots of no second are more than twice the limit, and those of a longer time
-// are the limit's and one second's.
+// Whoever asks, and whenever: no second has more slots than twice the limit. A longer time has no more than the limit
+// allows for it, and one second's slots on top.
 func TestAsk_holdsTheLimitWhateverIsAsked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(1, 300).Draw(t, "limit")

@@ -155,8 +155,8 @@ func (c contains) check(r *run, v any, evaluated seen) *fault {
 	return nil
 }
 
-// count stops as soon as the answer is known, unless each match is to be marked. Where the cost is spent, the number is
-// too low, and the result of the whole check means nothing.
+// count stops as soon as the answer is known, unless each match has to be marked. If the cost is spent first, the
+// number is too low. That does no harm, because the result of the whole check then means nothing.
 func (c contains) count(r *run, items []any, evaluated seen) (found int) {
 	for i, item := range items {
 		if !r.spend(costRule) || evaluated == nil && c.most < 0 && found >= c.least {

@@ -23,8 +23,9 @@ func countNames(v any) (int, bool) {
 	return len(o.names), true
 }
 
-// lacks finds a name that an object does not have. Of distinct names it looks at one more than the object has, of which
-// one is missing. The object's map of places is made by the first look-up, and the cost of that is taken here, once.
+// lacks finds a name that an object does not have. An object of n names lacks at least one of any n+1 distinct names,
+// so it looks at no more than that. The first look-up makes the object's map of places, and its cost is counted here,
+// once.
 func (r *run) lacks(o *object, names []string) (name string, lacks bool) {
 	if len(names) == 0 {
 		return "", false

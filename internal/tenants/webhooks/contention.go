@@ -30,8 +30,8 @@ func (h *Handler) store(ctx context.Context, c *call, write func() error) error 
 	}
 }
 
-// wait waits before the next try, with jitter. It is false where the request has no time for another one. A whole wait
-// is drawn, from nothing on: requests that have met once spread out, and do not meet again.
+// wait waits before the next try. It returns false if the request has no time for another one. The jitter is the whole
+// wait, which may be as short as nothing: requests that have met once spread out, and do not meet again.
 func (h *Handler) wait(ctx context.Context, try int) bool {
 	longest := min(firstWait<<min(try-1, 8), longestWait)
 	jitter := time.Duration(h.Random() * float64(longest))

@@ -11,8 +11,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
-// readHeaders reads an object of strings by the names of headers, in its order. null is none. The values are secrets. A
-// fault names the header and never quotes its value.
+// readHeaders reads an object whose names are those of headers, in its order. It returns no headers for null. The
+// values are secrets: a fault names the header and never quotes its value.
 func readHeaders(v management.Member[*management.Headers], r *reader) (headers []endpoint.Header) {
 	const pointer = "/headers"
 	if v.Kind() == 'n' {
@@ -83,8 +83,8 @@ func sameOrigin(was, now string) bool {
 	return err == nil && before == after
 }
 
-// dropped names the headers that an endpoint has lost by its move to another origin: its owner gave them to the one
-// before, and they are for no other.
+// dropped names the headers that an endpoint has lost because its URL has moved to another origin. Its owner gave them
+// to the origin before, and they are for no other.
 func dropped(was, now endpoint.Endpoint) []string {
 	if len(now.HeaderNames) > 0 || sameOrigin(was.URL, now.URL) {
 		return nil

@@ -10,8 +10,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/problem"
 )
 
-// tighten holds this version of the service to this version of the description. To clients it leaves room: answers
-// may get new fields and new values. Only URLs may go beyond their pattern, as its description says.
+// tighten makes the description strict, so that this version of the service must answer exactly as it says. The
+// published description leaves room: clients must expect new fields and new values. Only URLs may still go beyond their
+// pattern, as their description says.
 func tighten(document *openapi3.T) error {
 	for name, schema := range document.Components.Schemas {
 		if err := tightenSchema(schema); err != nil {

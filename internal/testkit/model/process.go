@@ -75,8 +75,8 @@ func (p *Process) stall(ctx context.Context) error {
 	return errDead
 }
 
-// Invoke runs one invocation in a process, a new one of the same name if the last has ended. Its answer
-// is a call, too: the process may end before it.
+// Invoke runs one invocation in a process. If the process has ended, it starts a new one of the same name. The answer
+// is a call as well, so that the process may end before it.
 func (p *Process) Invoke(limit time.Duration, run func(ctx context.Context), answered func()) {
 	deadline := time.Now().Add(limit)
 	p.begin(deadline)

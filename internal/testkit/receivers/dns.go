@@ -19,8 +19,8 @@ func DNS(t Scope, answer Answer) *net.Resolver {
 	return LossyDNS(t, answer, func(dnsmessage.Type, int) bool { return false })
 }
 
-// LossyDNS is DNS that leaves the queries without an answer for which lost returns true. It is told the type of the
-// query and how many of the same name and type came before it.
+// LossyDNS is DNS that does not answer the queries for which lost returns true. lost is told the type of a query, and
+// how many of the same name and type came before it.
 func LossyDNS(t Scope, answer Answer, lost func(queried dnsmessage.Type, nth int) bool) *net.Resolver {
 	t.Helper()
 	socket, err := net.ListenPacket("udp", "127.0.0.1:0")

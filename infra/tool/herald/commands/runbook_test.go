@@ -145,8 +145,8 @@ func object(t *testing.T, text string) sent {
 	return o
 }
 
-// made says whether a request of a page was made of a function. The operator is the caller's ARN, a token is random,
-// and lists have a limit unless the page has one.
+// made reports whether a function was asked what a page shows. Three things may differ: the operator is the caller's
+// ARN, a token is random, and lists have a limit even if the page has none.
 func (f *fake) made(t *testing.T, function, request string) bool {
 	t.Helper()
 	want := object(t, request)

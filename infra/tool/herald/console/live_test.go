@@ -11,8 +11,8 @@ import (
 
 var asksAgain = regexp.MustCompile(`hx-get="([^"]*)"`)
 
-// A page asks again every five seconds, for as long as a tab is open. A query of the log costs by the bytes of up to
-// thirty days, so a page that makes one asks when it is told to.
+// A page asks again every five seconds, for as long as its tab is open. A query of the log costs by the bytes of up to
+// thirty days, so a page that makes one must ask only when a person tells it to.
 func TestPages_askAgainForNothingThatCosts(t *testing.T) {
 	f := &functions{}
 	web, browser, s := open(t, f)

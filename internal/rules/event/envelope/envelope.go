@@ -1,4 +1,4 @@
-// Package envelope recognises messages that are no events because another program wrapped or encoded the event: a
+// Package envelope recognises messages that are not events because another program has wrapped or encoded the event: a
 // topic, a bus, a change stream or a client library.
 //
 // It promises to name the form and its cure in words of its own, and never to quote the message. It knows nothing of
