@@ -10,8 +10,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
-// usual are the answers of a stack, with a text wherever tenants, receivers and operators can write, by function and
-// action.
+// usual are the answers of a stack, by function and action. Wherever a tenant, a receiver or an operator can write, they
+// have that text.
 func usual(text string) map[string]any {
 	at := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
 	all := map[string]any{}
@@ -102,7 +102,7 @@ type answered struct {
 	answer any
 }
 
-// to is the answer to an action, at an alias of its function, too.
+// to is the answer to an action. An alias of its function answers alike.
 func to[Request, Answer any](action api.Action[Request, Answer], answer Answer) answered {
 	return answered{named(action.Function, action.Name), answer}
 }

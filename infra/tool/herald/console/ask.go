@@ -15,5 +15,5 @@ func ask[Request, Answer any](
 	return answer.Fields, err
 }
 
-// few is a page of the rows that stand beside something else.
+// few is the page of a list that is shown beside something else.
 var few = api.Page{Limit: new(20)}

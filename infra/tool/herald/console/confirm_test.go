@@ -45,6 +45,16 @@ func TestConfirm_saysThatAReplayMayDieAgain(t *testing.T) {
 	body(t, get(t, browser, web.URL+"/confirm?act=replay&endpoint_id=webhook_1"), "7 of them may die again")
 }
 
+// A form also sends the fields that were left empty. An empty endpoint selects none.
+func TestConfirm_warnsOfASelectionFromAForm(t *testing.T) {
+	f := said(to(api.ListCauses, api.Causes{Data: []api.Cause{
+		{TenantID: "acme", EndpointID: "webhook_1", State: api.StateOpen, Count: 7},
+	}}))
+	web, browser, _ := open(t, f)
+	body(t, get(t, browser, web.URL+"/confirm?act=replay&tenant_id=acme&endpoint_id=&reason=&since=&until="),
+		"Up to 7 of them will wait", "By endpoint and reason")
+}
+
 func TestConfirm_asksAboutSeveralEndpointsAtOnce(t *testing.T) {
 	f := &functions{}
 	web, browser, _ := open(t, f)

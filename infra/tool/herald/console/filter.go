@@ -34,8 +34,8 @@ func (s *Server) events(q url.Values) (api.Selector, error) {
 	return api.Selector{TenantID: q.Get("tenant_id"), Reason: q.Get("reason"), Since: since, Until: until}, nil
 }
 
-// time is a time of an address, zero where there is none. It may be written as the tool takes it: 2h, 22:00. One that
-// is exact may have milliseconds, as a job's end has.
+// time is a time of an address, zero where there is none. It may be written as the tool takes it: 2h, 22:00. An exact
+// time may have milliseconds, as the end of a job's selection has.
 func (s *Server) time(q url.Values, name string) (time.Time, error) {
 	written := q.Get(name)
 	if written == "" {
@@ -59,8 +59,7 @@ func (s *Server) letters(q url.Values) (api.Selector, error) {
 	return of, err
 }
 
-// selectionFields are a selection as fields of a form, without its endpoint. A selection is read from them as from an
-// address.
+// selectionFields are the fields of a form that has the selection, without its endpoint: events and letters read them.
 func selectionFields(of api.Selector) (fields []parts.Field) {
 	add := func(name, value string) {
 		if value != "" {

@@ -39,7 +39,8 @@ func (s *Server) survey(ctx context.Context, q url.Values, act manyAct) (survey,
 		return survey{}, err
 	}
 	v := survey{s: s, act: act, name: job.Act(q.Get("act")), of: of}
-	v.ids = slices.Compact(slices.Sorted(slices.Values(q["endpoint_id"])))
+	given := slices.DeleteFunc(slices.Clone(q["endpoint_id"]), func(id string) bool { return id == "" })
+	v.ids = slices.Compact(slices.Sorted(slices.Values(given)))
 	if len(v.ids) > mostReplays {
 		return v, fmt.Errorf("choose %d endpoints at most, or all by a filter", mostReplays)
 	}
@@ -108,7 +109,7 @@ func (v survey) causes(ctx context.Context) (some []api.Cause, err error) {
 	found, err := ask(ctx, v.s, api.ListCauses, of)
 	for _, cause := range found.Data {
 		at := slices.IndexFunc(v.rows, func(r dryRun) bool {
-			return r.endpointID != "" && r.endpointID == cause.EndpointID // a cause may be of no endpoint
+			return r.endpointID != "" && r.endpointID == cause.EndpointID // an unreadable message names no endpoint
 		})
 		if at >= 0 {
 			named := parts.OfCause(cause)
