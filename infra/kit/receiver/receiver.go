@@ -141,7 +141,8 @@ func (in *Inbox) Verify(secret string, verifier http.Handler) error {
 	if err != nil {
 		return fmt.Errorf("making standard verifier: %w", err)
 	}
-	usual, err := standardwebhooks.NewWebhook(secret)
+	encoded, _ := strings.CutPrefix(secret, "whsec_")
+	usual, err := standardwebhooks.NewWebhook(secret + strings.Repeat("=", (4-len(encoded)%4)%4)) // Go's wants the padding
 	if err != nil && strings.HasPrefix(secret, "whsec_") {
 		return fmt.Errorf("making the usual verifier: %w", err)
 	}
