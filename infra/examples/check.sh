@@ -20,11 +20,25 @@ bytes() { wc -c <"$1" | tr -d ' '; }
 begins() { [ "$(head -c "$2" "$body" | hex)" = "$1" ]; }
 tell() { printf '%s\n' "$1"; }
 
-# fits says whether one of the signatures is that of a body under a key.
+# decode prints the key that Base64 stands for, in hexadecimal: after whsec_ or without it, with its padding or without.
+decode() {
+  encoded=${1#whsec_}
+  while [ "${encoded%=}" != "$encoded" ]; do encoded=${encoded%=}; done
+  case $encoded in *[!A-Za-z0-9+/]*) return ;; esac
+  case $((${#encoded} % 4)) in
+  1) return ;;
+  2) encoded=$encoded== ;;
+  3) encoded=$encoded= ;;
+  esac
+  printf %s "$encoded" | openssl base64 -d -A 2>/dev/null | hex
+}
+
+# fits says whether one of the signatures is that of a body under one of some keys.
 fits() {
-  [ -n "$1" ] || return 1
-  want=v1,$(signs "$1" "$2")
-  for one in $SIGNATURE; do [ "$one" = "$want" ] && return 0; done
+  for key in $1; do
+    want=v1,$(signs "$key" "$2")
+    for one in $SIGNATURE; do [ "$one" = "$want" ] && return 0; done
+  done
   return 1
 }
 
@@ -55,10 +69,11 @@ for name in SECRET ID TIMESTAMP SIGNATURE; do
   trimmed=$(printf %s "$given" | tr -d '\r\n' | sed "s/^[[:space:]\"']*//; s/[[:space:]\"']*\$//")
   [ "$trimmed" = "$given" ] || tell "$name has white space or quotes around it"
   [ -n "$trimmed" ] || { echo "$name is empty: your code did not get it, or not under this name" && exit 2; }
+  [ "$name" != SECRET ] || whole=$given
   eval "$name=\$trimmed"
 done
-text=$(printf %s "$SECRET" | hex) bare=$(printf %s "${SECRET#whsec_}" | hex)
-decoded=$(printf %s "${SECRET#whsec_}" | openssl base64 -d -A 2>/dev/null | hex)
+text=$(printf %s "$SECRET" | hex) bare=$(printf %s "${SECRET#whsec_}" | hex) decoded=$(decode "$SECRET")
+[ "$whole" = "$SECRET" ] || text="$text $(printf %s "$whole" | hex)" # quotes may be a part of an imported secret
 try "$body" ""
 changed "without the line break at its end" unbroken
 changed "with a line break at its end" broken

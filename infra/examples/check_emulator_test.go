@@ -5,7 +5,9 @@ package examples_test
 import (
 	"compress/gzip"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -125,6 +127,65 @@ func TestCheck_saysWhyADeliveryDidNotVerify(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What the product takes as a secret, check.sh reads as the product does, whatever its form.
+func TestCheck_readsEverySecretAsHeraldDoes(t *testing.T) {
+	const under, body = "verifies under the ", `{"type":"user.created","data":{}}`
+	now := time.Now().Unix()
+	for name, secret := range secrets() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if err := signature.CheckImported(secret); err != nil {
+				t.Fatalf("%q: %v", secret, err)
+			}
+			text := signature.Sign(secret, "msg_1", now, []byte(body))
+			decoded := signature.SignDecoded(secret, "msg_1", now, []byte(body))
+			want := map[string]string{decoded: under + "decoded secret"}
+			want[text] = under + "whole text" // of a secret with one reading, both signatures are this one
+			for signed, begins := range want {
+				given := shown{secret, "msg_1", strconv.FormatInt(now, 10), signed, body, ""}
+				if lines := given.check(t); !strings.Contains("\n"+strings.Join(lines, "\n"), "\n"+begins) {
+					t.Errorf("%s, %s: check.sh says %q", secret, signed, lines)
+				}
+			}
+		})
+	}
+}
+
+// secrets are other senders' secrets by their form.
+func secrets() map[string]string {
+	random := rand.NewChaCha8([32]byte{1})
+	all := map[string]string{
+		"quotes around it": `"0a8f2b1c4d5e4f6a"`, "apostrophes around it": `'0a8f2b1c4d5e4f6a'`,
+		"one quote": `0a8f2b1c4d5e4f6a"`, "marks of a shell": "$(id) `id` \\t%s;&*?[a]",
+		"a sign first": "-n 0a8f2b1c4d5e4f6a", "letters": "the literal text of a key", "Cyrillic": "ключ чужого",
+		"a UUID": "0a8f2b1c-4d5e-4f6a-8b7c-9d0e1f2a3b4c", "another's": "sk_live_0a8f2b1c4d5e4f6a",
+		"too much padding": "0a8f2b1c4d5e4f6a==", "words": "whsec whsec_ of a sender", "signs": "whsk_-_-_0a8f2b1c4d5e4f6a",
+	}
+	for _, size := range []int{16, 17, 18, 20, 24, 25, 32, 33, 64, 65, 760, 1024} {
+		raw := make([]byte, size)
+		_, _ = random.Read(raw)
+		encoded := base64.RawStdEncoding.EncodeToString(raw)
+		padding := strings.Repeat("=", (4-len(encoded)%4)%4)
+		behind := encoded[:len(encoded)-1] + string(encoded[len(encoded)-1]+1) // its last bits are behind the key
+		for form, text := range map[string]string{
+			"": encoded + padding, " without padding": encoded, " with more padding": encoded + "====",
+			" with bits behind it": behind + padding,
+		} {
+			if strings.Contains(form, "bits") && padding == "" {
+				continue
+			}
+			all[strconv.Itoa(size)+" bytes"+form] = signature.Prefix + text
+			if len(text) <= 1024 {
+				all[strconv.Itoa(size)+" bytes without the prefix"+form] = text
+			}
+		}
+		if size <= 512 {
+			all[strconv.Itoa(size)+" bytes in hexadecimal"] = hex.EncodeToString(raw)
+		}
+	}
+	return all
 }
 
 // A header that the code did not get is named, and nothing is computed without it.
