@@ -201,6 +201,27 @@ func TestHandler_Process_isolatesAPanicAndWhatCannotBeRead(t *testing.T) {
 	})
 }
 
+// What follows a POST is isolated as well: the other deliveries of the batch were POSTed, and must not be again.
+func TestHandler_Process_isolatesAPanicAfterAPOST(t *testing.T) {
+	in(t, status(200), func(w *rig) {
+		h := w.handler()
+		drawn := 0
+		h.Random = func() float64 {
+			drawn++
+			if drawn == 1 {
+				panic("random")
+			}
+			return 0
+		}
+		if returned := w.processBy(h, w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2")); len(returned) > 0 {
+			w.Errorf("returned %v", returned)
+		}
+		if w.acknowledged() != 1 || len(w.posts) != 2 || len(w.sent["Retry"]) != 1 || !w.logged("panic in a record") {
+			w.Errorf("acknowledged %d of %d, on RetryQueue %v", w.acknowledged(), len(w.posts), w.sent["Retry"])
+		}
+	})
+}
+
 func TestHandler_Process_sendsDuplicatesOnce(t *testing.T) {
 	in(t, status(503), func(w *rig) {
 		late, early := w.as("late", w.retried("e1", "webhook_1", 2)), w.retried("e1", "webhook_1", 1)

@@ -3,6 +3,7 @@ package deliver
 import (
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/edges/parallel"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
@@ -28,11 +29,18 @@ func (h *Handler) unattempted(c candidate, d decision) end {
 	return e
 }
 
-// nextAll are the ends of the deliveries after their attempts.
+// nextAll are the ends of the deliveries after their attempts. A panic becomes the internal error of its delivery: the
+// others were POSTed by then, and would be POSTed again if their results were lost.
 func (h *Handler) nextAll(posts []candidate, attempts []attempt) []end {
 	ends := make([]end, len(posts))
 	for n, c := range posts {
-		ends[n] = h.next(c, attempts[n])
+		err := parallel.Guard(func() error {
+			ends[n] = h.next(c, attempts[n])
+			return nil
+		})
+		if err != nil {
+			ends[n] = h.next(c, fault(err, h.Now()))
+		}
 	}
 	return ends
 }
