@@ -64,6 +64,7 @@ func (h *Handler) importEndpoint(
 	ctx context.Context, by *invoke.Call, text jsontext.Value, dryRun bool,
 ) (one api.Imported) {
 	e, f, secret, err := h.readImport(text)
+	one.TenantID, one.Host = e.TenantID, e.Host()
 	if f.unknown && event.ValidTenantID(e.TenantID) {
 		had, failed := h.had(ctx, e.TenantID, f.url)
 		if failed != nil {
@@ -71,7 +72,6 @@ func (h *Handler) importEndpoint(
 		}
 		e, f, secret, err = h.readImport(text, had...)
 	}
-	one.TenantID, one.Host = e.TenantID, e.Host()
 	if err != nil {
 		return h.notImported(ctx, one, err)
 	}

@@ -112,7 +112,7 @@ func TestHandler_failsWhereTheEndpointWithAnUnknownNameCannotBeRead(t *testing.T
 	w.expect("PUT", "503 unavailable", w.do(key, "PUT", "/v1/webhooks", written(w, list)))
 	w.expect("PATCH", "503 unavailable", w.do(key, "PATCH", "/v1/webhooks/"+e.ID, written(w, list)))
 	got := w.move(false, `{"tenant_id":"acme","url":"`+e.URL+`","events":["user.signed_in"],"secret":"`+oldKey+`"}`)[0]
-	if got.Result != api.ResultFailed {
+	if got.Result != api.ResultFailed || got.TenantID != "acme" || got.Host != "example.com" {
 		t.Errorf("import: %+v", got)
 	}
 }
