@@ -48,8 +48,8 @@ var nothingInCommon = regexp.MustCompile("tls: (handshake failure|insufficient s
 // ofOurCertificate are the texts of the alerts by which a receiver refuses a client without a certificate, or with one
 // that it does not take (RFC 8446, 6.2). The only certificate that a receiver judges is ours, and we have none. In TLS
 // 1.3 such an alert comes after our side of the handshake has ended, in place of an answer.
-var ofOurCertificate = regexp.MustCompile("^remote error: tls: (no certificate|bad certificate|" +
-	"unsupported certificate|unknown certificate|unknown certificate authority|access denied|certificate required)$")
+var ofOurCertificate = regexp.MustCompile("^remote error: tls: (bad certificate|unsupported certificate|" +
+	"unknown certificate|unknown certificate authority|access denied|certificate required)$")
 
 // isShortage reports whether file descriptors ran out while dialling, the process's or the machine's.
 // The resolver passes on the text alone.

@@ -20,13 +20,13 @@ type connected struct {
 }
 
 // connect makes the TCP connection. If the name has no addresses after a while, it is looked up a second time, for IPv4
-// alone, and the first connection of both wins. The error is that of the first dial.
+// alone, and the first connection of both wins. Both dials end when the time of the first is over.
 func (x *exchange) connect(ctx context.Context, address string) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var looked atomic.Bool
 	dialer := x.client.dialer
-	dialer.Deadline = x.deadline
+	dialer.Deadline = earlier(x.deadline, time.Now().Add(x.client.connect))
 	check := dialer.Control
 	dialer.Control = func(network, address string, raw syscall.RawConn) error {
 		looked.Store(true)
