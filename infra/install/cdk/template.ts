@@ -438,7 +438,12 @@ export const rules: { readonly [P in keyof Required<HeraldParameters>]: Rule } =
     pattern: '([a-z]{2,}(-[a-z]+)+-[0-9]+(,[a-z]{2,}(-[a-z]+)+-[0-9]+){0,19})?',
   },
   deathsPerHour: { name: 'DeathsPerHour', default: '100', min: 0, max: 1000000 },
-  heartbeatTenant: { name: 'HeartbeatTenant', default: '', maxLength: 128, pattern: '[A-Za-z0-9_.:@|+=~-]*' },
+  heartbeatTenant: {
+    name: 'HeartbeatTenant',
+    default: '',
+    maxLength: 128,
+    pattern: '([.]{0,2}[A-Za-z0-9_:@|+=~-][A-Za-z0-9_.:@|+=~-]*|[.]{3}[A-Za-z0-9_.:@|+=~-]*)?',
+  },
   notices: { name: 'Notices', default: 'off', values: ['off', 'on'] },
   publisherAccounts: { name: 'PublisherAccounts', default: '', pattern: '([0-9]{12}(,[0-9]{12}){0,49})?' },
   dashboard: { name: 'Dashboard', default: 'true', values: ['true', 'false'] },

@@ -14,7 +14,7 @@ var ofCheckouts = []string{"default", "local"}
 var (
 	deployTable = regexp.MustCompile(`(?m)^\[([\w-]+)\.deploy\.parameters\]$`)
 	overrides   = regexp.MustCompile(`(?ms)^parameter_overrides = \[$(.*?)^\]$`)
-	override    = regexp.MustCompile(`^"(\w+=[\w.,:/@+-]*)",(?:\s*#.*)?$`)
+	override    = regexp.MustCompile(`^"(\w+=[\w.,:/@+|=~-]*)",(?:\s*#.*)?$`)
 )
 
 // profiles makes a file of parameters for each profile of samconfig.toml, by its name: one Name=Value a line, as

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
+	"github.com/herald-webhooks/herald/internal/testkit/names"
 )
 
 // A release is installed with the settings of a checkout: deploy.md's two ways differ in nothing else.
@@ -53,6 +56,28 @@ func TestProfiles_refuseWhatAShellWouldChange(t *testing.T) {
 	}
 	if _, err := profiles([]byte("[prod.deploy.parameters]\nstack_name = \"a\"\n")); err == nil {
 		t.Error("a profile without settings is taken")
+	}
+}
+
+// A shell does not expand what $(cat FILE) gives it but for blanks and wildcards, and no tenant's id has them.
+func TestProfiles_takeEveryTenant(t *testing.T) {
+	for _, tenant := range names.Tenants() {
+		setting := "HeartbeatTenant=" + tenant
+		table := "[prod.deploy.parameters]\nparameter_overrides = [\n    \"" + setting + "\",\n]\n"
+		files, err := profiles([]byte(table))
+		if err != nil {
+			t.Errorf("%s: %v", tenant, err)
+			continue
+		}
+		text := files["parameters-prod.txt"]
+		file := filepath.Join(t.TempDir(), "parameters-prod.txt")
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		words, err := exec.Command("sh", "-c", `printf '%s\n' $(cat "$0")`, file).Output()
+		if err != nil || string(words) != setting+"\n" {
+			t.Errorf("%s: sh reads %q, %v", tenant, words, err)
+		}
 	}
 }
 

@@ -222,8 +222,8 @@ variable "heartbeat_tenant" {
   }
 
   validation {
-    condition     = can(regex("^(?:[A-Za-z0-9_.:@|+=~-]*)$", var.heartbeat_tenant))
-    error_message = "HeartbeatTenant must match [A-Za-z0-9_.:@|+=~-]*."
+    condition     = can(regex("^(?:([.]{0,2}[A-Za-z0-9_:@|+=~-][A-Za-z0-9_.:@|+=~-]*|[.]{3}[A-Za-z0-9_.:@|+=~-]*)?)$", var.heartbeat_tenant))
+    error_message = "HeartbeatTenant must match ([.]{0,2}[A-Za-z0-9_:@|+=~-][A-Za-z0-9_.:@|+=~-]*|[.]{3}[A-Za-z0-9_.:@|+=~-]*)?."
   }
 }
 

@@ -1,18 +1,22 @@
 package template
 
 import (
+	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/herald-webhooks/herald/infra/kit/alarms"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 	"github.com/herald-webhooks/herald/internal/rules/schema"
+	"github.com/herald-webhooks/herald/internal/testkit/names"
 )
 
 // withHeartbeat are settings under which the stack has a heartbeat.
@@ -75,5 +79,36 @@ func TestTheHeartbeatIsAnEventOfTheCatalogue(t *testing.T) {
 	}
 	if _, err := compiled.Check(e.Data, math.MaxInt); err != nil {
 		t.Errorf("%s: %v", e.Data, err)
+	}
+}
+
+// The parameter takes what is a tenant's id, and nothing for no heartbeat. Every heartbeat of another would be rejected.
+func TestHeartbeatTenant_isATenant(t *testing.T) {
+	tpl := load(t)
+	pattern := regexp.MustCompile("^(?:" + fmt.Sprint(tpl.Parameters["HeartbeatTenant"]["AllowedPattern"]) + ")$")
+	input := at(tpl.Resources["HeartbeatSchedule"].Properties, "Target")["Input"]
+	given := withHeartbeat(t, tpl)
+	takes := func(t rapid.TB, tenant string) {
+		t.Helper()
+		if !pattern.MatchString(tenant) {
+			t.Errorf("%q is refused", tenant)
+		}
+		given["HeartbeatTenant"] = tenant
+		text, err := resolve(tpl, given)(input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err := event.Decode([]byte(text), "message"); err != nil || e.TenantID != tenant {
+			t.Errorf("%s: of %q, %v", text, e.TenantID, err)
+		}
+	}
+	for _, tenant := range names.Tenants() {
+		takes(t, tenant)
+	}
+	rapid.Check(t, func(t *rapid.T) { takes(t, names.Any().Draw(t, "tenant")) })
+	for _, text := range names.Refused() {
+		if pattern.MatchString(text) != (text == "") {
+			t.Errorf("%q is taken: %v", text, text != "")
+		}
 	}
 }
