@@ -45,7 +45,7 @@ for service, operation, options in json.load(sys.stdin):
             print("aws", service, operation, "has no option", option)
 `
 
-// The commands that no test can run, too: those of a lost Region, or of the end of a stack.
+// This includes the commands that no test can run: those for a lost Region, or for the end of a stack.
 func TestAWSKnowsTheCommandsOfTheDocuments(t *testing.T) {
 	commands := [][]any{}
 	seen := map[string]bool{}

@@ -95,7 +95,7 @@ func readJobs(t *testing.T, workflow string) map[string]job {
 	return read.Jobs
 }
 
-// A release of untested or vulnerable code, or one that a dependency's code could publish, has to be impossible.
+// No release may contain untested or vulnerable code, and no code of a dependency may be able to publish a release.
 func TestAReleaseIsTestedAndPublishedByAJobThatRunsNoCodeOfOurs(t *testing.T) {
 	jobs := readJobs(t, "release.yml")
 	needs := map[string][]string{}

@@ -68,7 +68,7 @@ var cures = map[string]string{
 	"examples":    ": write example: { data: … } beside the schema",
 }
 
-// target follows the references of a node. One that is being followed already is a loop.
+// target follows the references of a node. A reference that it is following already is a loop.
 func (d *document) target(n *yaml.Node) *yaml.Node {
 	var open []string
 	for {

@@ -11,8 +11,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
-// run goes on, without faults, until nothing is left to do or the time is over. Processes are well,
-// messages are received as soon as they can be, and release runs every minute.
+// run plays on without faults until nothing is left to do or the time is over. Processes are well, messages are
+// received as soon as they can be, and release runs every minute.
 func (w *world) run(limit time.Duration, until func() bool) (ended bool) {
 	p := w.process("well")
 	for end := time.Now().Add(limit); ; {

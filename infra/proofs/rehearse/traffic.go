@@ -23,7 +23,7 @@ import (
 // issued finds the key in the output of `sam remote invoke`.
 var issued = regexp.MustCompile(`"api_key": ?"(hk_[^"]+)"`)
 
-// route stands for API Gateway's route to webhooks, which the engine lacks.
+// route takes the place of API Gateway's route to webhooks, which the engine lacks.
 type route struct{ *client.Client }
 
 // RoundTrip has webhooks answer, as API Gateway does.

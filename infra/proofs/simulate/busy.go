@@ -43,8 +43,8 @@ func busyScenarios() (all []Scenario) {
 	return all
 }
 
-// failingScenarios have tenants that no circuit stops, since one answer in twenty is a 2xx. Their retries take
-// processes, too.
+// failingScenarios have tenants that no circuit stops, because one answer in twenty is a 2xx. So their retries keep
+// processes busy.
 func failingScenarios() (all []Scenario) {
 	for _, took := range []time.Duration{900 * time.Millisecond, 2900 * time.Millisecond, slowest} {
 		for _, share := range []float64{0.2, 0.35, 0.5, 1.1} {

@@ -226,8 +226,8 @@ func byName(results []Result) (all [][]Result) {
 	return all
 }
 
-// worst returns the worst figures of a scenario's runs without fair queues, and the worst of its runs with them. A
-// Result without a name stands for no run.
+// worst returns the worst figures of a scenario's runs without fair queues, and the worst of its runs with them. If it
+// has no such run, the Result has no name.
 func worst(runs []Result) (plain, fair Result) {
 	for _, r := range runs {
 		w := &plain

@@ -55,7 +55,7 @@ func places(id string, table object) map[string]object {
 }
 
 // A table and its indexes share one billing mode. A provisioned table without scaling would throttle at its initial
-// capacity. An index without scaling would do so, too, and would throttle the writes of its table.
+// capacity. So would an index without scaling, and it would also throttle the writes of its table.
 func TestProvisionedTablesAreScaledWithTheirIndexes(t *testing.T) {
 	tpl, want := translated(t, everything...), map[string]string{}
 	for id, table := range tpl.OfType("AWS::DynamoDB::Table") {

@@ -100,8 +100,8 @@ func countEndpoints(ctx context.Context, r *restorer, page []item) (mended int, 
 
 const countTries = 10
 
-// count corrects the number of a tenant's endpoints. Every creation and deletion of an endpoint changes the number,
-// too. If the number is unchanged after the count, it was counted with the same endpoints.
+// count corrects the number of a tenant's endpoints. The number changes with every creation and deletion of an
+// endpoint. If it is the same after the count as before, nothing was created or deleted meanwhile.
 func (r *restorer) count(ctx context.Context, tenant string) (wrong bool, err error) {
 	key := item{"tenant_id": &types.AttributeValueMemberS{Value: tenant},
 		"endpoint_id": &types.AttributeValueMemberS{Value: countsKey}}

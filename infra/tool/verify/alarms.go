@@ -104,7 +104,8 @@ func ring(ctx context.Context, r *run) (says string, err error) {
 // bell is an alarm that tells a topic, "" where all that tell it are on or have no data yet.
 type bell struct{ alarm, topic string }
 
-// bells are one of the stack's alarms for each topic, one that is off if there is any.
+// bells are the stack's topics, each with an alarm to ring it. The alarm must not be on already: if all alarms of a
+// topic are, the bell has none.
 func (r *run) bells(ctx context.Context) (all []bell, err error) {
 	alarms, err := r.alarmsOf(ctx, r.Bell, "")
 	for _, a := range alarms {

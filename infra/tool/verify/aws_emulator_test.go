@@ -81,7 +81,8 @@ func TestLogs_areReadFromTheRunsBeginning(t *testing.T) {
 	}
 }
 
-// moto enforces no rights: every call is allowed, so each is one that AWS would take, and none changes anything.
+// moto enforces no rights, so it allows every call. This shows that AWS would accept each call's form, and that none
+// changes anything.
 func TestProbe_triesCallsThatChangeNothing(t *testing.T) {
 	cfg := testkit.Moto(t)
 	tables := testkit.Tables(t, cfg)

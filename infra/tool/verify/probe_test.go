@@ -134,7 +134,7 @@ func file(t *testing.T, archive []byte, name string) []byte {
 	return text
 }
 
-// Also a run that is not asked for probes removes those of one which was killed, and so does one that is refused.
+// The probes of a run that was killed are removed by the next run, even if it is not asked for probes, or is refused.
 func TestClearAway_removesTheProbesOfAnEarlierRun(t *testing.T) {
 	l := &lambdas{probes: map[string][]byte{}}
 	p := l.prober("herald")

@@ -37,7 +37,7 @@ func lettersOn(table aws.HTTPClient) *DeadLetters {
 	}), "letters")
 }
 
-// A search for few among many ends within its bound, and goes on from there.
+// A search for few letters among many ends within its bound, and its cursor leads to the rest.
 func TestDeadLetters_List_endsAtItsBoundOfReads(t *testing.T) {
 	table := &endless{}
 	letters := lettersOn(table)

@@ -61,8 +61,8 @@ func drawPartitioned(t *rapid.T) (list partitioned, times []string) {
 	return list, times
 }
 
-// read answers as a filtered Query does: it looks at a page, and says where it ended, even where nothing is selected,
-// or nothing is left.
+// read answers as a filtered Query does: it looks at a page and says where it ended, even if it has selected nothing
+// and even if nothing is left.
 func (p partitioned) read(
 	_ context.Context, shard int, start attributes,
 ) (items []attributes, last attributes, err error) {

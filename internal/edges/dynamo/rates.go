@@ -77,8 +77,8 @@ func (r *Rates) Take(ctx context.Context, key EndpointKey, a rate.Ask, now time.
 	return rate.Taken{}, r.wrap(errSlots)
 }
 
-// taking is the write that takes slots, by the moment as it was last seen. A moment that has not passed is moved on,
-// whatever it is, as long as it ends up within the time ahead. One that has passed is moved on from the present.
+// taking is the write that takes slots, by the moment as it was last seen. A moment in the future is moved on, even if
+// it has changed since, as long as it ends up within the time ahead. A moment in the past is moved on from the present.
 func taking(tenantID string, a rate.Ask, seen, now time.Time, slots int) update {
 	ends := a.Take(time.Time{}, now, slots)
 	u := update{

@@ -42,7 +42,7 @@ type conn struct {
 	said io.LimitedReader
 	in   *bufio.Reader
 
-	// whole is for net/http: it repeats a head that was read, and goes on with in.
+	// whole is for net/http: it repeats the head that was already read, and continues with in.
 	whole bufio.Reader
 }
 

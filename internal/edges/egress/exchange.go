@@ -19,10 +19,9 @@ type exchange struct {
 	deadline time.Time
 }
 
-// do sends the request on a kept connection if there is one that is alive, and else on a new one.
-// When a kept connection ends before anything of an answer came, its other end was most likely
-// gone before the request was written, and the request goes out once more, on a new connection;
-// wh-id makes that safe.
+// do sends the request on a kept connection if there is a live one, and otherwise on a new one. If a kept connection
+// ends before any part of an answer has come, its other end was most likely gone before the request was written. Then
+// the request goes out once more, on a new connection. wh-id makes that safe.
 func (x *exchange) do(ctx context.Context) (delivery.Response, error) {
 	if ctx.Err() != nil {
 		return delivery.Response{}, os.ErrDeadlineExceeded

@@ -136,7 +136,7 @@ func (d *decoder) fail(name, problem string) {
 	}
 }
 
-// text reads an attribute that must be there. SQS refuses empty values, so an empty one is none.
+// text reads an attribute that must be there. SQS refuses empty values, so an empty value counts as missing.
 func (d *decoder) text(name string) string {
 	value := d.record.MessageAttributes[name].StringValue
 	if value == nil || *value == "" {

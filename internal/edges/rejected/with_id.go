@@ -8,9 +8,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// WithID is the event's body, with the id that the event was first seen under where it has none. Publishing makes a new
-// SQS message, and its id would serve otherwise: the same event would fan out again under other delivery ids, and a
-// receiver could not tell. Nothing else of the body changes.
+// WithID is the event's body. If the body has no id, it gets the id under which the event was first seen. Otherwise
+// publishing would make a new SQS message, whose id would serve: the same event would fan out again under other
+// delivery ids, and a receiver could not tell. Nothing else of the body changes.
 func WithID(e Event) []byte {
 	body := []byte(e.Body)
 	var fields map[string]jsontext.Value

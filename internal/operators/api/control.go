@@ -39,7 +39,7 @@ const (
 
 // Target names an endpoint, or without endpoint_id all endpoints of a tenant.
 type Target struct {
-	// The id of the endpoint. With a tenant, its host or its description will do where no other endpoint has it.
+	// The id of the endpoint. With a tenant, a host or a description that no other endpoint of the tenant has will do.
 	EndpointID string `json:"endpoint_id"`
 	TenantID   string `json:"tenant_id"`
 
@@ -69,7 +69,7 @@ type LimitRequest struct {
 
 // TestRequest names one endpoint. A test of all endpoints of a tenant would be a flood.
 type TestRequest struct {
-	// The id of the endpoint. With a tenant, its host or its description will do where no other endpoint has it.
+	// The id of the endpoint. With a tenant, a host or a description that no other endpoint of the tenant has will do.
 	EndpointID string `json:"endpoint_id"`
 	TenantID   string `json:"tenant_id"`
 }
@@ -78,7 +78,7 @@ type TestRequest struct {
 type ControlAnswer struct {
 	TenantID string `json:"tenant_id"`
 
-	// Empty where the action was about the tenant.
+	// Empty if the action was about the tenant.
 	EndpointID string `json:"endpoint_id"`
 	Result     Result `json:"result"`
 
@@ -88,7 +88,7 @@ type ControlAnswer struct {
 	// An operator has paused all endpoints of the tenant.
 	TenantPaused bool `json:"tenant_paused"`
 
-	// Deliveries with a life that began earlier are discarded. Null where none are.
+	// Deliveries whose life began earlier are discarded. Null if there is no such order.
 	DiscardedBefore time.Time `json:"discarded_before"`
 
 	// The backlog at the time of a release or a discard.

@@ -40,7 +40,7 @@ type DeadLetter struct {
 	EventID     string `json:"event_id"`
 	EventType   string `json:"event_type"`
 
-	// Dead, or where its replay stands.
+	// Dead, or how far its replay has come.
 	Status deadletter.Status `json:"status"`
 	Reason delivery.Reason   `json:"reason"`
 
@@ -62,7 +62,7 @@ type DeadLetter struct {
 type OpenedDeadLetter struct {
 	DeadLetter
 
-	// The time that the publisher gave. Null where the event had none.
+	// The time that the publisher gave. Null if the event had none.
 	OccurredAt time.Time `json:"occurred_at"`
 
 	// The exact text that is POSTed.

@@ -83,10 +83,10 @@ type Delivery struct {
 	// How long the last attempt took, in milliseconds.
 	DurationMS int64 `json:"duration_ms"`
 
-	// Null where no attempt is planned: a waiting delivery then waits for its endpoint.
+	// Null if no attempt is planned: a waiting delivery then waits for its endpoint.
 	NextAttemptAt time.Time `json:"next_attempt_at"`
 
-	// The time that the publisher gave. Null where the event had none.
+	// The time that the publisher gave. Null if the event had none.
 	OccurredAt time.Time `json:"occurred_at"`
 	CreatedAt  time.Time `json:"created_at"`
 	UpdatedAt  time.Time `json:"updated_at"`

@@ -17,10 +17,10 @@ var (
 
 // EndpointRequest names one endpoint.
 type EndpointRequest struct {
-	// The id of the endpoint. With a tenant, its host or its description will do where no other endpoint has it.
+	// The id of the endpoint. With a tenant, a host or a description that no other endpoint of the tenant has will do.
 	EndpointID string `json:"endpoint_id"`
 
-	// May be left out where the endpoint is in trouble.
+	// May be left out if the endpoint is in trouble.
 	TenantID string `json:"tenant_id"`
 
 	// Shows the path of the URL. That of a chat product is a secret, so showing it is audited.
@@ -32,7 +32,7 @@ type Endpoint struct {
 	TenantID   string `json:"tenant_id"`
 	EndpointID string `json:"endpoint_id"`
 
-	// Without its query. It has its path only where the request asks for it.
+	// Without its query. It has its path only if the request asks for it.
 	URL         string `json:"url"`
 	Description string `json:"description"`
 
@@ -44,11 +44,11 @@ type Endpoint struct {
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// Null where it is not deleted.
+	// Null if it is not deleted.
 	DeletedAt       time.Time `json:"deleted_at"`
 	SecretRotatedAt time.Time `json:"secret_rotated_at"`
 
-	// Until then, the secret before the last rotation signs deliveries as well. Null where it does not, and where it no
+	// Until then, the secret before the last rotation signs deliveries as well. Null if it does not, and if it no
 	// longer does.
 	PreviousSecretUntil time.Time `json:"previous_secret_until"`
 

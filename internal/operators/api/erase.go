@@ -25,6 +25,6 @@ type Erased struct {
 	// How many items were deleted, or counted, by kind.
 	Counts map[string]int `json:"counts"`
 
-	// Null where nothing is left.
+	// Null if nothing is left.
 	NextCursor *string `json:"next_cursor"`
 }

@@ -10,7 +10,7 @@ import (
 type Health struct {
 	State State `json:"state"`
 
-	// Since when it is in this state. Null where that is not known.
+	// Since when it is in this state. Null if that is not known.
 	Since time.Time `json:"since"`
 
 	// Failures in a row since failing_since.
@@ -27,13 +27,13 @@ type Health struct {
 	// The reason of the last failure, as of an attempt.
 	LastReason delivery.Reason `json:"last_reason"`
 
-	// Null where nothing was counted.
+	// Null if nothing was counted.
 	Recent *Recent `json:"recent"`
 
 	// The last probe of an open circuit. Null before the first.
 	LastProbeAt time.Time `json:"last_probe_at"`
 
-	// The next probe of an open circuit. Null where nothing waits.
+	// The next probe of an open circuit. Null if nothing waits.
 	NextProbeAt time.Time `json:"next_probe_at"`
 
 	// The beginning of the last recovery.

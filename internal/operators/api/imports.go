@@ -43,7 +43,7 @@ type Imported struct {
 
 // FieldError is a fault of one field.
 type FieldError struct {
-	// Empty where the endpoint as a whole is at fault.
+	// Empty if the endpoint as a whole is at fault.
 	Field   string `json:"field"`
 	Message string `json:"message"`
 }

@@ -75,7 +75,7 @@ type Job struct {
 type JobFailure struct {
 	ID string `json:"id"`
 
-	// Refused, or failed where an internal error was met.
+	// Refused, or failed if it met an internal error.
 	Result Result `json:"result"`
 
 	// Why the id was refused, or the cause of its last failure.

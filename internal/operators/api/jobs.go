@@ -15,7 +15,7 @@ var (
 	// StopJob stops a job after the page under way.
 	StopJob = Action[JobRequest, Job]{Replay, "stop_job"}
 
-	// ResumeJob lets a stopped job go on where it was. A job that deletes for good is resumed at the alias.
+	// ResumeJob lets a stopped job continue where it stopped. A job that deletes for good is resumed at the alias.
 	ResumeJob = Action[JobRequest, Job]{Replay, "resume_job"}
 
 	// WorkJobs works off the running jobs. Release asks for it each minute.
@@ -37,7 +37,7 @@ type StartJobRequest struct {
 	Confirm bool `json:"confirm"`
 }
 
-// Survey previews a job, and has the job where one was started.
+// Survey previews a job, and has the job if one was started.
 type Survey struct {
 	// How many the job selects.
 	Selected int `json:"selected"`
@@ -48,7 +48,7 @@ type Survey struct {
 	// How many would be refused, by reason.
 	Refused map[string]int `json:"refused"`
 
-	// False where time ran out: there are more.
+	// False if time ran out: there are more.
 	Complete bool `json:"complete"`
 
 	// The end of the selection. A job that is started with it has the same selection.

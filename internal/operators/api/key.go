@@ -51,10 +51,10 @@ type Key struct {
 	Description string         `json:"description"`
 	CreatedAt   time.Time      `json:"created_at"`
 
-	// To the minute. Null where it was never used.
+	// To the minute. Null if the key was never used.
 	LastUsedAt time.Time `json:"last_used_at"`
 
-	// Null where it is good.
+	// Null if it is still good.
 	RevokedAt time.Time `json:"revoked_at"`
 }
 

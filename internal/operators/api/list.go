@@ -2,7 +2,7 @@ package api
 
 // Page is the part of a list's request that names the page.
 type Page struct {
-	// How many rows the page has at most: 1 to 100, and 50 where it is left out.
+	// How many rows the page has at most: 1 to 100, and 50 if it is left out.
 	Limit *int `json:"limit"`
 
 	// The next_cursor of the page before. Left out, the page is the first. It is good for the same filters only.

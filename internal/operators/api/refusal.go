@@ -48,7 +48,7 @@ type Refusal struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
 
-	// The field of the request that is at fault; empty where it is none of them.
+	// The field of the request that is at fault; empty if no field is.
 	Field string `json:"field"`
 }
 

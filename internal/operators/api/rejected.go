@@ -8,7 +8,7 @@ var ListRejected = Action[RejectedRequest, RejectedList]{Inspect, "rejected_even
 
 // RejectedRequest selects rejected events.
 type RejectedRequest struct {
-	// How many events are shown, not how many are searched: 1 to 100, and 50 where it is left out.
+	// How many events are shown, not how many are searched: 1 to 100, and 50 if it is left out.
 	Limit    *int   `json:"limit"`
 	TenantID string `json:"tenant_id"`
 
@@ -35,16 +35,16 @@ type RejectedEvent struct {
 	// The id that SendMessage returned to the publisher.
 	MessageID string `json:"message_id"`
 
-	// The id that the event has, or its message's where it has none.
+	// The event's id, or its message's if the event has no id.
 	EventID string `json:"event_id"`
 
-	// Why fanout rejected it, or not_processed where SQS moved it here.
+	// Why fanout rejected it, or not_processed if SQS moved it here.
 	Reason string    `json:"reason"`
 	SentAt time.Time `json:"sent_at"`
 
 	// The length of the body in bytes, shown or not.
 	Bytes int `json:"bytes"`
 
-	// Null where the answer has no room for it.
+	// Null if the answer has no room for it.
 	Body *string `json:"body"`
 }

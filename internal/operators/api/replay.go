@@ -80,7 +80,7 @@ type DeliveryResult struct {
 	DeliveryID string `json:"delivery_id"`
 	Result     Result `json:"result"`
 
-	// Why it was refused or has failed. Of the others, only one that was resumed has a reason.
+	// Why it was refused or has failed, or that it was resumed. Otherwise empty.
 	Reason string `json:"reason"`
 }
 
@@ -102,7 +102,7 @@ type DiscardRejectedRequest struct {
 type EventResults struct {
 	Data []EventResult `json:"data"`
 
-	// False where time or room ran out: there may be more on the queue.
+	// False if time or room ran out: there may be more on the queue.
 	Complete bool `json:"complete"`
 }
 
@@ -110,7 +110,7 @@ type EventResults struct {
 type EventResult struct {
 	MessageID string `json:"message_id"`
 
-	// Empty where no event was found.
+	// Empty if no event was found.
 	EventID string `json:"event_id"`
 	Result  Result `json:"result"`
 

@@ -69,7 +69,7 @@ type Backlogged struct {
 	// There are more than were counted.
 	More bool `json:"more"`
 
-	// When the next of them is due. A time long past means that release does not run. Null where nothing waits.
+	// When the next of them is due. A time long past means that release does not run. Null if nothing waits.
 	NextDueAt time.Time `json:"next_due_at"`
 }
 
@@ -77,7 +77,7 @@ type Backlogged struct {
 type LetterCount struct {
 	Count int `json:"count"`
 
-	// Null where there are none.
+	// Null if there are none.
 	OldestDiedAt time.Time `json:"oldest_died_at"`
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
-// eventSearch finds the deliveries of one event. No index has them by event: it would cost each delivery a write. Where
-// the event is given as it was published, the ids of its deliveries follow from it. Where it is not, the open
+// eventSearch finds the deliveries of one event. No index has them by event, because it would cost each delivery a
+// write. If the event is given as it was published, the ids of its deliveries follow from it. Otherwise the open
 // deliveries of each endpoint are searched.
 type eventSearch struct {
 	deliveries Deliveries

@@ -48,7 +48,7 @@ func told(t *testing.T, answer, words string) []string {
 	return strings.Split(list, ", ")
 }
 
-// The functions themselves say which actions and fields they know, so that a new one is tried, too.
+// The functions themselves say which actions and fields they know, so that a new one is tried without a change here.
 func TestEveryStringOfARequestIsBounded(t *testing.T) {
 	longest, fields := strings.Repeat("x", 380_000), 0
 	for name, f := range withoutStores() {

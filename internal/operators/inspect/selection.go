@@ -10,8 +10,8 @@ import (
 )
 
 // selection is a request's selection of dead letters. An endpoint that the request names by its host or description
-// gets its id. A selection is refused where it is impossible, or by no index: dead letters are found by endpoint,
-// tenant or status.
+// gets its id. A selection is refused if it is impossible, or if no index serves it: dead letters are found by
+// endpoint, tenant or status.
 func selection(
 	ctx context.Context, call *invoke.Call, directory invoke.Directory, s job.Selector,
 ) (job.Selector, error) {

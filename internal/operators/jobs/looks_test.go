@@ -255,7 +255,7 @@ func TestHandler_workJobs_doesNotEndWhereItWasStoppedInBetween(t *testing.T) {
 	}
 }
 
-// wakeSlowly wakes replay, which may fail where its receives take too long.
+// wakeSlowly wakes replay. The invocation may fail if its receives take too long.
 func (c *crowd) wakeSlowly() { _, _ = c.Within(timeout, `{"action":"work_jobs","operator":"release"}`) }
 
 // of counts the rejected events of a tenant.

@@ -227,7 +227,8 @@ func TestHandler_workJobs_countsWhatHasGone(t *testing.T) {
 	})
 }
 
-// A search for few among many goes on where the last page ended: a search that read all would outlive its invocation.
+// A search for few letters among many continues where the last page ended: one that read all of them at once would
+// outlive its invocation.
 func TestPagesOfJobsReadABoundedNumber(t *testing.T) {
 	const most = dynamo.ReadsAtOnce * 500 // letters in a read of the model
 	inLetters(t, most+5, func(a *account) {

@@ -22,7 +22,7 @@ type publisher struct {
 	log    *slog.Logger
 }
 
-// publish sends events again and takes them off their queue. The job is that of a request where it has no id.
+// publish sends events again and takes them off their queue. For a request that is no job, j has no id.
 func (p publisher) publish(
 	ctx context.Context, by jobs.Auditor, j job.Job, events []rejected.Event,
 ) (all []jobs.Outcome) {

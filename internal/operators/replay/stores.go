@@ -35,8 +35,8 @@ type Claims interface {
 
 // Purges deletes a dead letter.
 type Purges interface {
-	// Purge deletes a letter as Get returned it. Deleted is false where the letter has changed since. One that is gone
-	// counts as deleted.
+	// Purge deletes a letter as Get returned it. Deleted is false if the letter has changed since. A letter that is
+	// already gone counts as deleted.
 	Purge(ctx context.Context, r deadletter.Record) (deleted bool, err error)
 }
 

@@ -51,9 +51,9 @@ func (h *Handler) signer(ctx context.Context, id keyring.SecretID, sealed []byte
 	return signer, nil
 }
 
-// previous opens the secret that the last rotation replaced, while it signs, too. Where it does not open, the new one
-// signs alone: receivers that know the new one take the delivery, and no delivery waits for a secret that is on its way
-// out.
+// previous opens the secret that the last rotation replaced, for as long as both sign. If it does not open, the new
+// secret signs alone. Receivers that know the new one still take the delivery, and no delivery waits for a secret that
+// is about to expire.
 func (h *Handler) previous(ctx context.Context, e endpoint.Endpoint) signature.Signer {
 	if h.Sender.Companions == delivery.CompanionsNone || !e.Overlaps(h.Now()) {
 		return signature.Signer{}

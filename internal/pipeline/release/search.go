@@ -55,7 +55,8 @@ func searchesFor(all []trouble, chosen func(circuit.Plan) bool) (searches []*sea
 	return searches
 }
 
-// allow gives a recovery its quota. A search that stopped at the first item it may send goes on there.
+// allow gives a recovery its quota. A search that has stopped at the first item that it may send continues with that
+// item.
 func (s *search) allow(quota int) {
 	s.quota = quota
 	s.over = quota == 0

@@ -132,8 +132,9 @@ func ValidID(id string) bool {
 	return found && err == nil && parsed.String() == text // upper case only
 }
 
-// Unsubscribed reports whether the endpoint's owner no longer asks for an event that it was sent. Of an event that this
-// process does not know, such as a newer release's, it cannot tell; nor where it did not read the subscriptions.
+// Unsubscribed reports whether the endpoint's owner no longer asks for an event that it was sent. It is false if that
+// cannot be told: for an event that this process does not know, such as a newer release's, and if the subscriptions
+// were not read.
 func (e Endpoint) Unsubscribed(eventType string) bool {
 	return len(e.Events) > 0 && event.Known(eventType) && !e.selects(eventType)
 }

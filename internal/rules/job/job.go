@@ -34,7 +34,7 @@ func (a Act) Valid() bool { return slices.Contains(Acts(), a) }
 // OnEvents reports whether the act is on rejected events, and not on dead letters.
 func (a Act) OnEvents() bool { return a == Publish }
 
-// State is where a job stands.
+// State is how far a job has come.
 type State string
 
 // The states. Running ↔ stopped, by operators; running → done, by the worker.

@@ -48,8 +48,8 @@ type Schedule struct {
 }
 
 // Wait returns the wait before retry n (1 for the first). random is uniform in [0, 1). floor is the receiver's
-// Retry-After, 0 for none: it has the jitter, too, since a date may be the same for thousands. elapsed is the time
-// since the message was received: the rest of Cap bounds the answer.
+// Retry-After, 0 for none. It gets jitter as well, because a receiver may give thousands of deliveries the same date.
+// elapsed is the time since the message was received: the rest of Cap bounds the answer.
 func (s Schedule) Wait(n int, random float64, floor, elapsed time.Duration) time.Duration {
 	base := float64(s.Base) * math.Pow(s.Factor, float64(max(n, 1)-1))
 	wait := Cap

@@ -82,7 +82,7 @@ func unique(names []string) (distinct []string) {
 	return distinct
 }
 
-// compileDependentRequired makes the rule that an object with a certain name has others, too.
+// compileDependentRequired makes the rule that an object which has a certain name must have certain others.
 func compileDependentRequired(s *scope, value any, at string) error {
 	o, ok := value.(*object)
 	if !ok {

@@ -72,9 +72,10 @@ func CheckImported(secret string) error {
 	return nil
 }
 
-// asymmetric reports whether the secret is a half of an Ed25519 key pair, or all of it: whsk_ or whpk_, or with a
-// version, such as whsk1_, and the Base64 of 32 or 64 bytes. As a text it could sign, but its receiver verifies by the
-// other half, and would refuse every delivery. Any other text may be a key of HMAC: those of PayMongo begin with whsk_.
+// asymmetric reports whether the secret is half of an Ed25519 key pair, or the whole pair: whsk_ or whpk_, or a prefix
+// with a version, such as whsk1_, and then the Base64 of 32 or 64 bytes. Such a text could sign as a key of HMAC, but
+// its receiver verifies by the other half, and would refuse every delivery. Any other text may be a key of HMAC:
+// PayMongo's keys begin with whsk_.
 func asymmetric(secret string) bool {
 	kind, encoded, _ := strings.Cut(secret, "_")
 	kind = strings.TrimRight(kind, "0123456789")

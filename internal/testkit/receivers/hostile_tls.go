@@ -77,7 +77,7 @@ var (
 	keyUpdate    = []byte{24, 0, 0, 1, 1}
 )
 
-// sealing is the start of a case that reads a request and goes on with records that it makes itself.
+// sealing is the start of a case that reads a request and then answers with records that it makes itself.
 func sealing(version uint16, handle func(*sealer)) func(t Scope, ca *CA) Target {
 	return func(t Scope, ca *CA) Target {
 		t.Helper()

@@ -45,7 +45,7 @@ const fine = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 func (c *conn) say(text string) { _, _ = io.WriteString(c, text) } // whether the client hears it or not
 
-// says is a handler that writes text, and goes on as told.
+// says is a handler that writes text, and then does what it is told.
 func says(text string, then ...func(*conn)) func(*conn) {
 	return func(c *conn) {
 		c.say(text)

@@ -92,7 +92,8 @@ func askJob(ctx context.Context, s *Server, named url.Values) (question, error) 
 	return q, nil
 }
 
-// goOn resumes a job. One that deletes for good takes the alias, and is resumed only where the number was typed.
+// goOn resumes a job. A job that deletes for good is resumed through the alias, and only if the operator has typed the
+// number.
 func goOn(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 	id := form.Get("job_id")
 	if form.Get("typed") != "" {

@@ -18,7 +18,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
-// cloud answers DescribeStacks: of all stacks, or of one, or that there is none of a name.
+// cloud answers DescribeStacks: about all stacks, about one, or that no stack has the name.
 type cloud struct{ stacks, one string }
 
 func (c cloud) Do(r *http.Request) (*http.Response, error) {

@@ -66,8 +66,8 @@ func (t *Terminal) PrintJSON(v any) {
 	t.Print(Escaped(string(text)))
 }
 
-// Escaped is JSON without characters that steer a terminal or are not seen: they stand in strings alone, where it may
-// escape them.
+// Escaped is JSON without characters that steer a terminal or cannot be seen. In JSON they occur only inside strings,
+// so that they may be escaped there.
 func Escaped(text string) string {
 	var b strings.Builder
 	for _, r := range text {

@@ -129,7 +129,7 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// flagsOf are the flags that a command takes, those of all commands behind its own.
+// flagsOf are the flags that a command takes: its own, and those of the commands that it is under.
 func flagsOf(c *cli.Command) (names []string) {
 	for _, in := range c.Lineage() {
 		for _, f := range in.Flags {
