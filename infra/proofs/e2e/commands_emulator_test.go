@@ -122,7 +122,7 @@ func TestTheDocumentedCommandsWork(t *testing.T) {
 	t.Parallel()
 	profile := operator.Export() + "\n"
 	t.Run("README.md", func(t *testing.T) {
-		prints(t, shell(t, profile+blocks(t, "../../../README.md", "Publish an event")), `"MessageId"`)
+		prints(t, shell(t, profile+blocks(t, "../../README.md", "Publish an event")), `"MessageId"`)
 	})
 	t.Run("operator-api.md", func(t *testing.T) {
 		prints(t, shell(t, profile+blocks(t, "operator-api.md", "")), `"queues":{`)
