@@ -18,8 +18,12 @@ info: { title: Event types, version: "1" }
 webhooks:
 `)
 	for _, t := range types {
+		deprecated := ""
+		if t.deprecated {
+			deprecated = "\n      deprecated: true"
+		}
 		fmt.Fprintf(&b, `  %s:
-    post:
+    post:%s
       summary: %s
       requestBody:
         content:
@@ -29,7 +33,7 @@ webhooks:
                 data: %s
             example:
               data: %s
-`, quoted(t.name), indented(quoted(t.summary), 0), indented(t.schema, 16), indented(t.example, 14))
+`, quoted(t.name), deprecated, indented(quoted(t.summary), 0), indented(t.schema, 16), indented(t.example, 14))
 	}
 	return []byte(b.String())
 }

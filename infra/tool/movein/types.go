@@ -33,6 +33,7 @@ const (
 type eventType struct {
 	name, summary   string
 	schema, example jsontext.Value
+	deprecated      bool
 }
 
 // conversion is a catalogue in the making, and what is left of the work that a file may cost.
@@ -81,9 +82,6 @@ func (c *conversion) eventType(r *record) eventType {
 		t.name = r.text("name", "topic", "type", "id")
 	}
 	r.checkName(t.name)
-	if said := stateOf([]string{"archived"}, r.value("archived")); said == off || said == unsure {
-		r.refuse("archived", "it is not published any more")
-	}
 	switch {
 	case r.out:
 	case c.seen[strings.ToLower(t.name)]:
@@ -98,15 +96,30 @@ func (c *conversion) eventType(r *record) eventType {
 	given := r.newestSchema()
 	compiled, text := c.dataSchema(r, given)
 	t.schema, t.example = text, c.example(r, compiled, text, given)
+	t.deprecated = r.deprecated()
 	r.ignore("uid", "id", "createdAt", "updatedAt", "created_at", "updated_at")
 	r.lose(map[string]string{
-		"deprecated":    "a catalogue has no such mark: leave the type out if nothing publishes it",
-		"deprecated_at": "a catalogue has no such mark: leave the type out if nothing publishes it",
-		"featureFlag":   "Herald shows all types to all", "featureFlags": "Herald shows all types to all",
+		"featureFlag": "Herald shows all types to all", "featureFlags": "Herald shows all types to all",
 		"groupName": "a catalogue has no groups", "category": "a catalogue has no groups",
 	})
 	r.rest()
 	return t
+}
+
+// deprecated reports whether the other sender has marked a type as not to be built on. An archived type may still be
+// published, to endpoints that had it. What such a field says that is neither yes nor no counts as yes.
+func (r *record) deprecated() (marked bool) {
+	for _, name := range []string{"deprecated", "deprecated_at", "archived"} {
+		v := r.value(name)
+		if known, yes := answer(v); empty(v) || known && !yes {
+			continue
+		}
+		marked = true
+		if name == "archived" {
+			r.note(name, "the type is kept as deprecated: leave it out if nothing publishes it")
+		}
+	}
+	return marked
 }
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+$`)

@@ -123,15 +123,38 @@ func TestTypes_leavesOutNamesThatNoCatalogueHas(t *testing.T) {
 		`[{"schemas":{}}]`:                      "name: is missing",
 		`["order.placed","Order.Placed"]`:       "name: is another's, or differs in case only",
 
-		`[{"name":"order.placed","archived":true}]`:                             "archived: it is not published any more",
-		`[{"name":"order.placed","archived":1}]`:                                "archived: it is not published any more",
-		`[{"name":"order.placed","deprecated":true}]`:                           "deprecated: a catalogue has no such mark",
 		`[{"name":"order.placed","groupName":"a","featureFlag":"b","shiny":1}]`: "shiny: is not known here",
 		`[{"name":"order.placed","schemas":{"1":{"type":"object"},"2":{}}}]`:    "schemas: of 2 versions the newest",
 	} {
 		_, report, err := Types([]byte(file))
 		if err != nil || !strings.Contains(told(report), want) {
 			t.Errorf("%.100s: want %s: %s%v", file, want, told(report), err)
+		}
+	}
+}
+
+// A type that is not to be built on any more is still a type: endpoints of the other sender have it.
+func TestTypes_keepsTheMarksOfOtherSenders(t *testing.T) {
+	for _, c := range []struct {
+		fields     string
+		deprecated bool
+		note       string
+	}{
+		{`"deprecated":true`, true, ""},
+		{`"deprecated":false,"archived":false,"deprecated_at":null`, false, ""},
+		{`"archived":"no"`, false, ""},
+		{`"deprecated_at":"2025-01-31T00:00:00Z"`, true, ""},
+		{`"archived":true`, true, "archived: the type is kept as deprecated"},
+		{`"archived":1`, true, "archived: the type is kept as deprecated"},
+	} {
+		text, report, err := Types([]byte(`[{"name":"order.placed",` + c.fields + `}]`))
+		if got := strings.Contains(string(text), "    post:\n      deprecated: true\n      summary: "); got != c.deprecated {
+			t.Errorf("%s: deprecated %t, %v, in %s", c.fields, got, err, text)
+		}
+		notes := "\n" + told(report)
+		if noted := strings.Contains(notes, "\narchived:"); noted != (c.note != "") || !strings.Contains(notes, c.note) ||
+			strings.Contains(notes, "\ndeprecated") {
+			t.Errorf("%s: want %q: %s", c.fields, c.note, notes)
 		}
 	}
 }

@@ -29,6 +29,10 @@ type EventType struct {
 	Description string         `json:"description"`
 	Schema      jsontext.Value `json:"schema"`  // of data
 	Example     jsontext.Value `json:"example"` // of data
+
+	// Still published, and not to be built on. ReplacedBy is the type to use in its place, if there is one.
+	Deprecated bool   `json:"deprecated,omitzero"`
+	ReplacedBy string `json:"replaced_by,omitzero"`
 }
 
 // KeySet is a JSON Web Key Set (RFC 7517).

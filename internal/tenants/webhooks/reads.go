@@ -129,9 +129,15 @@ func (h *Handler) load(ctx context.Context, c *call) (endpoint.Endpoint, error) 
 func (h *Handler) eventTypes(context.Context, *call) (any, error) {
 	answer := management.EventTypes{Patterns: event.Patterns()}
 	for _, t := range catalogue.Types() {
-		answer.Data = append(answer.Data, management.EventType{
-			Name: t.Name, Description: t.Description, Schema: jsontext.Value(t.Schema), Example: jsontext.Value(t.Example),
-		})
+		answer.Data = append(answer.Data, typeOf(t))
 	}
 	return answer, nil
+}
+
+// typeOf is a type of the catalogue as tenants see it.
+func typeOf(t catalogue.Type) management.EventType {
+	return management.EventType{
+		Name: t.Name, Description: t.Description, Schema: jsontext.Value(t.Schema), Example: jsontext.Value(t.Example),
+		Deprecated: t.Deprecated, ReplacedBy: t.ReplacedBy,
+	}
 }

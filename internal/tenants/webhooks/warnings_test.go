@@ -137,6 +137,22 @@ func TestHandler_import_findsEndpointsWithATypeThatTheCatalogueHasLost(t *testin
 	}
 }
 
+// The marks are absent from a type that has none, as in the answers before there were any.
+func TestTypeOf_showsWhatIsDeprecated(t *testing.T) {
+	for mark, want := range map[*catalogue.Type]string{
+		{}:                 `{"name":"user.old","description":"","schema":{},"example":{}}`,
+		{Deprecated: true}: `{"name":"user.old","description":"","schema":{},"example":{},"deprecated":true}`,
+		{Deprecated: true, ReplacedBy: "user.new"}: `{"name":"user.old","description":"","schema":{},"example":{},` +
+			`"deprecated":true,"replaced_by":"user.new"}`,
+	} {
+		mark.Name, mark.Schema, mark.Example = "user.old", "{}", "{}"
+		got, err := json.Marshal(typeOf(*mark))
+		if diff := cmp.Diff(want, string(got)); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+}
+
 func TestWarnings_areAboutNamesOfTheList(t *testing.T) {
 	types := map[string]catalogue.Type{
 		"user.created": {}, "user_v2.created": {},

@@ -66,6 +66,9 @@ func (l Listed) ShapeOf(t reflect.Type) Shape {
 	return s
 }
 
+// scalars are JSON Schema's names of types.
+var scalars = map[reflect.Kind]string{reflect.String: "string", reflect.Bool: "boolean", reflect.Int: "integer"}
+
 func (l Listed) describe(s Shape, at string, t reflect.Type, required bool) {
 	if t.Kind() == reflect.Struct && t.NumField() > 0 && t.Field(0).Name == "_" {
 		t = t.Field(0).Type.Elem()
@@ -79,10 +82,8 @@ func (l Listed) describe(s Shape, at string, t reflect.Type, required bool) {
 	switch {
 	case t == reflect.TypeFor[jsontext.Value]():
 		add("object")
-	case t.Kind() == reflect.String:
-		add("string")
-	case t.Kind() == reflect.Int:
-		add("integer")
+	case scalars[t.Kind()] != "":
+		add(scalars[t.Kind()])
 	case t.Kind() == reflect.Slice:
 		add("array")
 		l.describe(s, at+"[]", t.Elem(), false)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"gopkg.in/yaml.v3"
+
+	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 )
 
 // events adds the list of event types, and a page for each.
@@ -18,15 +20,34 @@ func (w *site) events() {
 		if names := properties(t.Schema, t.Example); len(names) > 0 {
 			fields = escaped(strings.Join(names, ", "))
 		}
-		fmt.Fprintf(&list, "| [%s](event-%s.md) | %s | %s |\n", escaped(t.Name), t.Name, escaped(t.Description), fields)
+		when := escaped(t.Description)
+		if note := deprecation(t); note != "" {
+			when += ". " + note
+		}
+		fmt.Fprintf(&list, "| [%s](event-%s.md) | %s | %s |\n", escaped(t.Name), t.Name, when, fields)
 	}
 	w.add("events", list.String())
 	for _, t := range w.Types {
-		w.addSub("event-"+t.Name, fmt.Sprintf("# %s\n\n%s.\n\n## Sample\n\nA body, its `data` indented here. Deliveries "+
+		note := deprecation(t)
+		if note != "" {
+			note = "\n\n" + note
+		}
+		w.addSub("event-"+t.Name, fmt.Sprintf("# %s\n\n%s.%s\n\n## Sample\n\nA body, its `data` indented here. Deliveries "+
 			"have it as it was published.\n\n%s\n## Schema of data\n\nJSON Schema 2020-12.\n\n%s\nAll [event types]"+
-			"(events.md).\n", escaped(t.Name), strings.TrimSuffix(escaped(t.Description), "\\."),
+			"(events.md).\n", escaped(t.Name), strings.TrimSuffix(escaped(t.Description), "\\."), note,
 			fence("json", indented(`{"type":"`+t.Name+`","data":`+t.Example+`}`)), fence("json", indented(t.Schema))))
 	}
+}
+
+// deprecation says that a type is not to be built on, "" if it is.
+func deprecation(t catalogue.Type) string {
+	switch {
+	case t.ReplacedBy != "":
+		return fmt.Sprintf("**Deprecated**: use [%s](event-%s.md) in its place.", escaped(t.ReplacedBy), t.ReplacedBy)
+	case t.Deprecated:
+		return "**Deprecated**: do not build on it."
+	}
+	return ""
 }
 
 // indented is JSON to read. The catalogue's is well formed.

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,28 @@ import (
 
 func sources() Sources {
 	return Sources{Root: "../../../..", Description: "../../../openapi.yaml", Types: catalogue.Types()}
+}
+
+// Tenants read on the list and on the type's own page what they should use in place of a deprecated type.
+func TestMake_marksDeprecatedTypes(t *testing.T) {
+	s := sources()
+	s.Types[1].Deprecated = true
+	s.Types[2].Deprecated, s.Types[2].ReplacedBy = true, s.Types[0].Name
+	files, err := Make(s, Settings{Name: "Acme", API: "https://api.acme.test", Companions: delivery.CompanionsNone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	instead := fmt.Sprintf("**Deprecated**: use [%s](event-%[1]s.md) in its place.", escaped(s.Types[0].Name))
+	for file, want := range map[string][]int{
+		"events.md": {1, 1}, "event-" + s.Types[0].Name + ".md": {0, 0},
+		"event-" + s.Types[1].Name + ".md": {1, 0}, "event-" + s.Types[2].Name + ".md": {0, 1},
+	} {
+		got := []int{bytes.Count(files[file], []byte("**Deprecated**: do not build on it.")),
+			bytes.Count(files[file], []byte(instead))}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s has %d marks without and with a successor, want %d:\n%s", file, got, want, files[file])
+		}
+	}
 }
 
 // made is a site with its settings.

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/event"
+	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 )
 
 func TestRejected_listSaysWhoseAndWhatCanSucceed(t *testing.T) {
@@ -47,6 +49,29 @@ func TestTypes_areTheCatalogue(t *testing.T) {
 	}
 	if diff := cmp.Diff(event.Types(), names); diff != "" {
 		t.Errorf("types (-known +listed):\n%s", diff)
+	}
+}
+
+// A mark is shown where there is one, and adds nothing to other types.
+func TestRowOf_showsWhatIsDeprecated(t *testing.T) {
+	for mark, want := range map[*catalogue.Type][]string{
+		{}: {"An order", `{"type":"a.b","description":"An order","schema":{},"example":{}}`},
+		{Deprecated: true}: {
+			"An order (deprecated)",
+			`{"type":"a.b","description":"An order","schema":{},"example":{},"deprecated":true}`,
+		},
+		{Deprecated: true, ReplacedBy: "a.c"}: {
+			"An order (deprecated: use a.c)",
+			`{"type":"a.b","description":"An order","schema":{},"example":{},"deprecated":true,"replaced_by":"a.c"}`,
+		},
+	} {
+		mark.Name, mark.Description, mark.Schema, mark.Example = "a.b", "An order", "{}", "{}"
+		row := rowOf(*mark)
+		text, err := json.Marshal(row)
+		got := []string{fmt.Sprint(typeColumns[1].Of(row)), string(text)}
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
 	}
 }
 

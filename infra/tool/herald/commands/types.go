@@ -32,11 +32,24 @@ type typeRow struct {
 	Description string         `json:"description"`
 	Schema      jsontext.Value `json:"schema"`
 	Example     jsontext.Value `json:"example"`
+	Deprecated  bool           `json:"deprecated,omitzero"`
+	ReplacedBy  string         `json:"replaced_by,omitzero"`
 }
 
 var typeColumns = []terminal.Column[typeRow]{
 	{Head: "type", Of: func(t typeRow) any { return t.Type }},
-	{Head: "description", Of: func(t typeRow) any { return t.Description }},
+	{Head: "description", Of: func(t typeRow) any { return t.Description + t.marks() }},
+}
+
+// marks says that a type is deprecated, and what to use in its place.
+func (t typeRow) marks() string {
+	switch {
+	case t.ReplacedBy != "":
+		return " (deprecated: use " + t.ReplacedBy + ")"
+	case t.Deprecated:
+		return " (deprecated)"
+	}
+	return ""
 }
 
 func (s setup) listTypes(_ context.Context, line *cli.Command) error {
@@ -71,5 +84,7 @@ func (s setup) showType(_ context.Context, line *cli.Command) error {
 }
 
 func rowOf(t catalogue.Type) typeRow {
-	return typeRow{t.Name, t.Description, jsontext.Value(t.Schema), jsontext.Value(t.Example)}
+	return typeRow{
+		t.Name, t.Description, jsontext.Value(t.Schema), jsontext.Value(t.Example), t.Deprecated, t.ReplacedBy,
+	}
 }
