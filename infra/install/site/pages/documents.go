@@ -162,6 +162,7 @@ var targets = map[string]string{
 	"receivers.md#rotating-the-secret": "rotation.md", "#rotating-the-secret": "rotation.md",
 	"#when-your-endpoint-fails": "outages.md", "#libraries": "libraries.md",
 	"api.md": "api.md", "api.md#the-rest-of-its-life": "api.md", "../examples/check.sh": "check.sh",
+	"moving-in.md#what-receivers-verify":    "",
 	"infra/docs/capacity.md#figures":        "",
 	"../examples/receiver/go/jwks/jwks.go":  "verify-jwks-go.md",
 	"../examples/receiver/node/jwks.mjs":    "verify-jwks-node.md",
