@@ -31,7 +31,6 @@ type reading struct {
 // read returns the objects of a file: of JSON values one after the other, each an object, a list, or an API's answer
 // with a list in it. An error says where the file is no JSON, and quotes nothing.
 func read(content []byte) (records []*record, more bool, err error) {
-	content = bytes.TrimPrefix(content, []byte("\ufeff"))
 	d := jsontext.NewDecoder(bytes.NewReader(content), lenient...)
 	var all reading
 	for {

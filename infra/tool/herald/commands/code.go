@@ -86,7 +86,11 @@ func released(sums []byte) (map[string]string, error) {
 	digests, number := map[string]string{}, 0
 	for line := range bytes.Lines(sums) {
 		number++
-		parts := sumLine.FindSubmatch(bytes.TrimRight(line, "\r\n"))
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
+			continue
+		}
+		parts := sumLine.FindSubmatch(line)
 		if parts == nil {
 			return nil, exit.With(exit.Usage, "line %d is no line of SHA256SUMS", number)
 		}

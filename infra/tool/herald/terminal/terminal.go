@@ -5,6 +5,7 @@
 package terminal
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -83,7 +84,7 @@ func Escaped(text string) string {
 // maxFile bounds a file that is read, in bytes: a device has no end.
 const maxFile = 64 << 20
 
-// ReadFile reads a file, or standard input for "-".
+// ReadFile reads a text file, or standard input for "-", without the marks of editors and shells.
 func (t *Terminal) ReadFile(path string) ([]byte, error) {
 	content, err := t.read(path)
 	if err != nil {
@@ -91,6 +92,9 @@ func (t *Terminal) ReadFile(path string) ([]byte, error) {
 	}
 	if len(content) > maxFile {
 		return nil, exit.With(exit.Usage, "%s: longer than %d MiB", path, maxFile>>20)
+	}
+	if content, err = plain(content); err != nil {
+		return nil, exit.With(exit.Usage, "%s: %v", path, err)
 	}
 	return content, nil
 }
@@ -136,5 +140,5 @@ func (t *Terminal) ReadObject(path string) (jsontext.Value, error) {
 	if err := json.Unmarshal(content, &object); err != nil {
 		return nil, exit.With(exit.Usage, "%s is no JSON object: %v", path, err)
 	}
-	return content, nil
+	return bytes.TrimSpace(content), nil
 }
