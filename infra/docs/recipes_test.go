@@ -48,7 +48,7 @@ var unasked = map[string]string{
 	"replay work_jobs": "release sends it",
 }
 
-// An action that a function takes stands in the reference, in the form in which it is sent.
+// Every action that a function takes is in the reference, in the form in which it is sent.
 func TestEveryActionIsInARequestOfTheReference(t *testing.T) {
 	shown := map[string]bool{}
 	acts := map[bulk.Act]bool{}

@@ -53,8 +53,8 @@ const (
 	global = "::111122223333:"
 )
 
-// A caller that may change the code of a function has its role, and one that may write a resource's policy has the
-// resource.
+// A caller that may change the code of a function has the function's role. A caller that may write a resource's policy
+// has the resource.
 func TestThePolicyReachesNoResourceOfOthers(t *testing.T) {
 	p := committed(t)
 	for action, arn := range map[string]string{

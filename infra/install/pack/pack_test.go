@@ -123,7 +123,7 @@ func policies(template cfn.Object) map[string]cfn.Object {
 	return all
 }
 
-// A policy is of one resource. A right to invoke everything is one to invoke the alias and the versions, too.
+// A policy belongs to one resource. But a right to invoke everything includes the alias and the versions.
 func TestInstall_guardsAliasesAndVersionsAsTheirFunctions(t *testing.T) {
 	text := file(t, filepath.Join(root, "template.yaml"))
 	packaged, err := install(text, "1.2.3", keys(t, "1.2.3"))

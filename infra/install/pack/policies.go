@@ -10,9 +10,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
-// guard gives the alias and each version of a shifted function the policy of the function, since a policy belongs to
-// one resource of Lambda's. An update replaces the policy of a version and retains the version, so the old policy is
-// retained, too.
+// guard gives the policy of a shifted function to its alias and to each of its versions, since a policy belongs to one
+// resource of Lambda's. An update replaces the policy of a version but retains the version, so the old policy has to be
+// retained with it.
 func guard(resources *yaml.Node) error {
 	written := resources.Content
 	for i := 0; i < len(written); i += 2 {

@@ -35,7 +35,8 @@ type Place struct {
 	Scratch string // a folder for builds and caches, of this caller alone
 }
 
-// Languages are all that the documents publish. Their commands' folders are those of [Language.words].
+// Languages are the languages in which the documents publish a receiver. [Language.words] says what the folders in
+// their commands are.
 func Languages() []Language {
 	const goBuild, serve = "go build -o $SCRATCH $SOURCE/serve", "$SCRATCH/serve"
 	return []Language{

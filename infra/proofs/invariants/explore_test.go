@@ -281,7 +281,7 @@ type search struct {
 	broken  string
 }
 
-// run goes on until everything was seen within the limits, or the time is over.
+// run explores until it has seen everything within the limits, or the time is over.
 func (s *search) run(t *testing.T, until time.Time) (paths int, whole bool) {
 	t.Helper()
 	s.states = map[uint64]bool{}

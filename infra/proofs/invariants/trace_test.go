@@ -199,7 +199,8 @@ func TestTrace_ofACrashedDeliveryIsInItsLetter(t *testing.T) {
 	})
 }
 
-// A malformed trace is none: the event is delivered, and neither log nor receiver gets a part of it.
+// A malformed trace counts as no trace: the event is delivered, and no part of the trace gets into the log or to the
+// receiver.
 func TestTrace_thatIsMalformedChangesNothing(t *testing.T) {
 	for _, malformed := range []string{traceparent + "-x", strings.ToUpper(traceparent), "\r\nx: y", "\"}\n{\"", "é"} {
 		synctest.Test(t, func(t *testing.T) {

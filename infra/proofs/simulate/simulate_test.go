@@ -61,7 +61,7 @@ func TestSimulate(t *testing.T) {
 	}
 }
 
-// Short forms of a few scenarios, with fewer deliveries: isolation and recovery hold there, too.
+// A few scenarios in short forms, with fewer deliveries: isolation and recovery have to hold there as well.
 func TestScenarios_inShort(t *testing.T) {
 	t.Parallel()
 	for _, s := range Scenarios() {

@@ -112,7 +112,8 @@ func ofThisStack(tpl template, r any) bool {
 		"stack/${AWS::StackName}/*"
 }
 
-// onResource is the logical id of a statement's resource, with its index or log stream where it names one.
+// onResource is the logical id of a statement's resource. If the statement names an index or a log stream, the id is
+// followed by that.
 func onResource(r any) string {
 	o, _ := r.(object)
 	sub, _ := o["Fn::Sub"].(string)

@@ -65,7 +65,7 @@ func referencesBy(key string, value any) (all []string) {
 
 // KMS refuses a policy with a principal that is missing or not yet visible to KMS. CloudFormation does not try again,
 // but rolls the stack back. Since 2024 it creates dependent resources before a role is visible everywhere. Lambda
-// creates a function only once it can assume the function's role, so a key waits for functions, too.
+// creates a function only once it can assume the function's role, so a key waits for the functions as well.
 func TestKeysWaitForTheRolesThatTheirPoliciesName(t *testing.T) {
 	for name, parameters := range map[string][]string{"by default": nil, "with everything": everything} {
 		tpl := translated(t, parameters...)

@@ -127,7 +127,7 @@ func (o clicker) types(selector, text string) {
 	o.t.Logf("          types %s, the count", text)
 }
 
-// until waits for the page, which asks again by itself where it is live.
+// until waits for the page. A live page asks again by itself.
 func (o clicker) until(what string, holds func() bool) {
 	o.t.Helper()
 	eventually(o.t, what, func(context.Context) (bool, error) { return holds(), nil })

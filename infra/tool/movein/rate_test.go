@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A limit carries over where it is a whole number that Herald has. Elsewhere the nearest one is taken, and reported.
+// A limit carries over unchanged if it is a whole number that Herald allows. Otherwise the nearest allowed number is
+// taken, and reported.
 func TestEndpoints_carriesLimitsOver(t *testing.T) {
 	const notice = " a second here: a whole number from 1 to 300"
 	for _, c := range []struct {

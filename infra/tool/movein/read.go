@@ -75,7 +75,7 @@ func (all *reading) flatten(v jsontext.Value, depth int) {
 	all.records = append(all.records, r)
 }
 
-// listOf is the list of an API's answer, nil of an object that is none.
+// listOf is the list in an API's answer. It is nil if the object is not such an answer but an endpoint.
 func listOf(fields map[string]jsontext.Value) jsontext.Value {
 	for _, own := range []string{"url", "config", "name", "endpoint_metadata", "secret"} {
 		if fields[own] != nil {

@@ -35,7 +35,7 @@ func (r *record) refuse(field, message string) {
 	r.notes = append(r.notes, Note{Field: shortened(field), Message: message, Reason: true})
 }
 
-// value is a field's value, nil where it has none or null.
+// value is a field's value, or nil if the field is missing or null.
 func (r *record) value(name string) jsontext.Value {
 	r.seen[name] = true
 	if v := r.fields[name]; v.Kind() != 'n' {

@@ -9,7 +9,7 @@ import (
 )
 
 // joined are a Convoy project's endpoints, each with the event types of its subscriptions in the field event_types. A
-// subscription has its endpoint in it, which stands for one that the file does not have.
+// subscription contains its endpoint. That copy is used if the file does not have the endpoint itself.
 func joined(records []*record) (endpoints []*record) {
 	byID := map[string]*record{}
 	known := func(e *record) *record {

@@ -29,7 +29,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
-// The lines are those of a log group with JSON, written by deliver and by Lambda, and of the local stack's file.
+// Three kinds of lines are read: those of deliver and of Lambda in a log group with JSON, and those of the local
+// stack's file.
 func TestLogs_areReadFromTheRunsBeginning(t *testing.T) {
 	began := time.Now().Truncate(time.Second)
 	client, group, stream := cloudwatchlogs.NewFromConfig(testkit.Moto(t)), "/aws/lambda/herald-deliver", "one"

@@ -40,7 +40,7 @@ func (r *run) own(ctx context.Context) error {
 	return nil
 }
 
-// clearAway removes everything of both tenants and all probes, also those of a run which was interrupted.
+// clearAway removes everything of both tenants and all probes, even those of a run that was interrupted.
 func clearAway(ctx context.Context, r *run) (string, error) {
 	if r.RemoveProbes != nil {
 		if err := r.RemoveProbes(ctx); err != nil {

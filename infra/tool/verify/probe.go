@@ -85,7 +85,7 @@ func (p Prober) Try(ctx context.Context, function string, calls []Call) (codes [
 	return codes, nil
 }
 
-// probesWork is how long a probe works after it was made. One that was left behind does nothing.
+// probesWork is how long a probe works after it was made. A probe that was left behind does nothing after that.
 const probesWork = 5 * time.Minute
 
 // codeOf is the archive of a probe that makes the calls, with the names of resources, until a moment. Its calls are in

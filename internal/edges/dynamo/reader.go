@@ -47,7 +47,7 @@ type Reader struct {
 	// together says that one call may read both tables.
 	together bool
 
-	// deleted says that deleted endpoints are read, too.
+	// deleted says that deleted endpoints are read as well.
 	deleted bool
 }
 
@@ -90,7 +90,7 @@ type Reading struct {
 // CircuitRead false.
 //
 // A malformed or throttled row is an error of its Reading, so that one tenant's row cannot hold up other tenants. An
-// unreadable circuit is no error: its Reading has CircuitRead false, too. Read fails only if it could read no row.
+// unreadable circuit is not an error: its Reading also has CircuitRead false. Read fails only if it could read no row.
 func (r *Reader) Read(
 	ctx context.Context, keys []EndpointKey, quiet map[EndpointKey]bool,
 ) (map[EndpointKey]Reading, error) {

@@ -18,8 +18,8 @@ import (
 // second, which is slow for a whole table. All parts together stay below the 40,000 read units of a table.
 const scanSegments = 8
 
-// segments are the parts of a table that were not read to their end. The value of a part's number is the key behind
-// which the part goes on.
+// segments are the parts of a table that have not been read to their end. The value for a part's number is the key
+// after which the reading of the part continues.
 type segments map[int]attributes
 
 // parseSegments is the reverse of String; "" is the whole table. The text includes scanSegments: with another number of

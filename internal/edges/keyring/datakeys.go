@@ -41,9 +41,8 @@ func (k dataKeys) Generate(ctx context.Context, encryption map[string]string) (p
 	return out.Plaintext, out.CiphertextBlob, nil
 }
 
-// Unwrap returns the plaintext of a data key that Generate made under the same context. It
-// insists on this KMS key. The error of one that was wrapped under another key or context wraps
-// deadletter.ErrUnopenable.
+// Unwrap returns the plaintext of a data key that Generate made under the same context. It insists on this KMS key. If
+// the data key was wrapped under another key or context, the error wraps deadletter.ErrUnopenable.
 func (k dataKeys) Unwrap(ctx context.Context, encryption map[string]string, wrapped []byte) ([]byte, error) {
 	out, err := k.client.Decrypt(ctx, &kms.DecryptInput{
 		KeyId: aws.String(k.keyARN), CiphertextBlob: wrapped, EncryptionContext: encryption,

@@ -48,8 +48,7 @@ type Endpoint struct {
 	DeletedAt       time.Time `json:"deleted_at"`
 	SecretRotatedAt time.Time `json:"secret_rotated_at"`
 
-	// Until then, the secret before the last rotation signs deliveries as well. Null if it does not, and if it no
-	// longer does.
+	// Until then, the secret before the last rotation signs deliveries as well. Null if no earlier secret signs now.
 	PreviousSecretUntil time.Time `json:"previous_secret_until"`
 
 	// An operator has paused all endpoints of the tenant.

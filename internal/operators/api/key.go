@@ -39,7 +39,7 @@ type KeysRequest struct {
 type RevokeKeyRequest struct {
 	KeyID string `json:"key_id"`
 
-	// Where it is given, the key of another tenant is refused.
+	// If it is given, the key of another tenant is refused.
 	TenantID string `json:"tenant_id"`
 }
 

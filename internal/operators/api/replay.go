@@ -58,7 +58,7 @@ type ReplayRequest struct {
 	// 1 to 1,000. Repetitions count once.
 	DeliveryIDs []string `json:"delivery_ids"`
 
-	// Where it is given, letters of other tenants are refused.
+	// If it is given, letters of other tenants are refused.
 	TenantID string `json:"tenant_id"`
 }
 

@@ -33,7 +33,7 @@ func ask(t *testing.T, f *invoke.Function, action, fields string) (a answer, raw
 	return testkit.Read[answer](t, raw), raw
 }
 
-// newFunction is the function on the model of AWS, with a clock that goes on by a second whenever it is read.
+// newFunction is the function on the model of AWS, with a clock that advances by a second whenever it is read.
 func newFunction(aws *model.Model, log *bytes.Buffer) *invoke.Function {
 	now := at.Add(-time.Second)
 	clock := func() time.Time {

@@ -42,8 +42,8 @@ type DeadLetters interface {
 	Count(ctx context.Context, s job.Selector) (n int, oldest time.Time, err error)
 }
 
-// IDs lists a tenant's endpoints, oldest first, deleted ones included. It tells them by their keys alone, so one that
-// cannot be read hides no other (dynamo.Endpoints).
+// IDs lists a tenant's endpoints, oldest first, deleted ones included. It reads no more than their keys, so an endpoint
+// that cannot be read hides no other (dynamo.Endpoints).
 type IDs interface {
 	List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
-// Outcome is a received event and its result, "" where it was not selected.
+// Outcome is a received event and its result, or "" if it was not selected.
 type Outcome struct {
 	rejected.Event
 	Result api.Result

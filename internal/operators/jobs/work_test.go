@@ -227,7 +227,7 @@ func TestHandler_workJobs_countsWhatHasGone(t *testing.T) {
 	})
 }
 
-// A search for few letters among many continues where the last page ended: one that read all of them at once would
+// A search for few letters among many continues where the last page ended. If it read all of them at once, it would
 // outlive its invocation.
 func TestPagesOfJobsReadABoundedNumber(t *testing.T) {
 	const most = dynamo.ReadsAtOnce * 500 // letters in a read of the model

@@ -20,8 +20,8 @@ type looker struct {
 	now       func() time.Time
 }
 
-// find reads the dead letter, and refuses one that cannot be replayed. A letter that an earlier worker has replayed for
-// the same job is over, with its result.
+// find reads the dead letter, and refuses a letter that cannot be replayed. If an earlier worker has replayed the
+// letter for the same job, the letter is over and keeps that result.
 func (k looker) find(ctx context.Context, l letter) (letter, error) {
 	d, found, err := k.letters.Get(ctx, l.id)
 	l.record = d

@@ -50,7 +50,7 @@ func (p publisher) publish(
 	return all
 }
 
-// discard deletes events for good. One that cannot be deleted has failed, and stays.
+// discard deletes events for good. An event that cannot be deleted has failed, and stays.
 func (p publisher) discard(
 	ctx context.Context, by jobs.Auditor, j job.Job, events []rejected.Event,
 ) (all []jobs.Outcome) {

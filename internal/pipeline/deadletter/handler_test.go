@@ -48,7 +48,7 @@ func newRig() *rig {
 // deliveryID is that of every readable message.
 var deliveryID = delivery.ID("acme", "event_1", "webhook_1", delivery.ContentOf([]byte(payload)))
 
-// message is one that was sent after an attempt of the delivery.
+// message is a dead letter's message, sent after one attempt of the delivery.
 func message(replay int) events.SQSMessage {
 	return living(replay, 1, delivery.Life{StartedAt: diedAt.Add(-time.Hour)})
 }

@@ -87,8 +87,8 @@ func (e end) with(m delivery.Move) end {
 	return e
 }
 
-// first reports whether this is the delivery's first attempt, or stands for it. Tests go to endpoints that
-// somebody doubts: their failures are no news.
+// first reports whether this is the delivery's first attempt, or counts as it. Tests do not: they go to endpoints that
+// somebody doubts, so their failures are no news.
 func (e end) first() bool {
 	return e.from != delivery.RetryQueue && e.place == 1 && !e.message.IsTest()
 }

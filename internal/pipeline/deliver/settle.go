@@ -230,8 +230,8 @@ func (h *Handler) hide(ctx context.Context, ends []end) []error {
 	return errs
 }
 
-// lost notes that AWS did not take a delivery's move. That is an internal error, whether or not the receiver failed,
-// too. The message comes back by itself, or waits elsewhere.
+// lost notes that AWS did not take a delivery's move. That is an internal error, even if the receiver failed as well.
+// The message comes back by itself, or waits elsewhere.
 func (h *Handler) lost(e end, metric string, err error) end {
 	e.err = err
 	h.Output.Metrics.Count(metric, 1)

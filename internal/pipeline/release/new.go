@@ -37,7 +37,7 @@ type Settings struct {
 	NoticesBus string         `env:"NOTICES_BUS,notEmpty"`
 	Minute     config.Seconds `env:"MINUTE_SECONDS"`
 
-	// The rest is deliver's, too: both functions decide by the same numbers.
+	// The rest are settings of deliver as well: both functions decide by the same numbers.
 	FunctionTimeout    config.Seconds `env:"FUNCTION_TIMEOUT_SECONDS"`
 	RetryBase          config.Seconds `env:"RETRY_BASE_SECONDS"`
 	RetryFactor        float64        `env:"RETRY_FACTOR"`

@@ -49,7 +49,7 @@ func (i Item) observe(s Settings, results []Result, now time.Time) (next Item, s
 	return next, i.State == Recovering || !s.idle(i, next)
 }
 
-// succeed ends a run of failures. In a recovery the state goes on.
+// succeed ends a run of failures. It does not end a recovery.
 func (i Item) succeed(now time.Time) (next Item, store bool) {
 	next = i
 	switch i.State {

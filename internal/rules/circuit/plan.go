@@ -112,8 +112,8 @@ func (i Item) probeDue(s Settings, f Facts, now time.Time) bool {
 	return changed || !now.Before(i.NextProbe(s).Add(-s.Run/10))
 }
 
-// probeWait is the wait before the probe with this index: first those of Probes, of which the last repeats. A
-// circuit that opens again in a recovery goes on at the first of Reprobes.
+// probeWait is the wait before the probe with this index: first those of Probes, of which the last repeats. A circuit
+// that opens again in a recovery begins with the first of Reprobes instead.
 func (s Settings) probeWait(index int) time.Duration {
 	if index < len(s.Probes) {
 		return s.Probes[index]

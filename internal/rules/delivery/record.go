@@ -2,7 +2,7 @@ package delivery
 
 import "time"
 
-// State is where a delivery stands. Acknowledged is terminal.
+// State is how far a delivery has come. Acknowledged is terminal.
 type State string
 
 // The delivery states (infra/docs/design.md, "Delivery states").

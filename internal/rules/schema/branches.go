@@ -150,7 +150,8 @@ func (r *run) nothingSeen(v any) seen {
 	if !isArray {
 		n, _ = countNames(v)
 	}
-	// Without the means for the list there is none: the check is over, and apply runs no rule that would read it.
+	// If the cost of the list can no longer be spent, there is no list. The check is over then, and apply runs no rule
+	// that would read it.
 	if !r.spend(costSeen * Cost(n)) {
 		n = 0
 	}
@@ -203,7 +204,7 @@ func compileUnevaluated(s *scope, value any, at, most string, parts func(any) []
 	if err != nil {
 		return err
 	}
-	// From here on all rules of the schema are told to mark the parts that they evaluate, those before this one, too.
+	// From here on all rules of the schema, even those before this one, are told to mark the parts that they evaluate.
 	s.tracks = true
 	s.add(func(r *run, v any, evaluated seen) *fault {
 		for i, part := range parts(v) {

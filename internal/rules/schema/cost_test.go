@@ -179,8 +179,8 @@ func TestSchema_Worst_boundsEveryCheck(t *testing.T) {
 	}
 }
 
-// A pattern also looks at the places before the first character and after the last one, so an empty text costs steps,
-// too.
+// A pattern also looks at the places before the first character and after the last one, so even an empty text costs
+// steps.
 func TestPattern_takesItsStepsAtEveryPlaceOfAText(t *testing.T) {
 	const form = "(x?){1,500}$"
 	p, err := newPattern(form, "/pattern")

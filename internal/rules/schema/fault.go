@@ -29,7 +29,7 @@ const (
 	maxName  = 80
 )
 
-// clipped is a text of printable characters, without its middle where it is too long.
+// clipped is a text of printable characters. If the text is too long, its middle is left out.
 func clipped(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

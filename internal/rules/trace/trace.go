@@ -57,8 +57,9 @@ const (
 )
 
 // ParseTraceparent reads a traceparent, by the rules of https://www.w3.org/TR/trace-context-2: lower-case hexadecimal,
-// no id of zeros, and never version ff. A text of version 00 has exactly 55 characters. One of a later version is read
-// as far as version 00 goes, where its 55 characters end or a dash follows. Other flags than sampled mean nothing here.
+// no id of zeros, and never version ff. A text of version 00 has exactly 55 characters. A text of a later version is
+// read as far as version 00 goes, if it ends after these 55 characters or a dash follows. Flags other than sampled mean
+// nothing here.
 func ParseTraceparent(text string) Context {
 	if len(text) < traceparentSize {
 		return Context{}
@@ -103,7 +104,7 @@ func (c Context) Traceparent(parent SpanID) string {
 }
 
 // ParseXRay reads X-Ray's tracing header, Root=1-8hex-24hex;Parent=16hex;Sampled=1, with its fields in any order and
-// any others among them. Parent may be missing, and a sampling decision that was not made is none to record.
+// any others among them. Parent may be missing. A sampling decision that has not been made counts as not sampled.
 func ParseXRay(text string) Context {
 	var c Context
 	for field := range strings.SplitSeq(text, ";") {

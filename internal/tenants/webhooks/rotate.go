@@ -11,11 +11,12 @@ import (
 	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
-// maxOverlapHours bounds the time for which the secret before goes on signing.
+// maxOverlapHours bounds the time for which a replaced secret continues to sign.
 const maxOverlapHours = 24
 
-// rotate replaces the signing secret at once (infra/docs/spec.md, "Endpoints"). On request the one before goes on
-// signing for some hours: webhook-signature then has both signatures. Any before that is forgotten.
+// rotate replaces the signing secret at once (infra/docs/spec.md, "Endpoints"). On request, the replaced secret
+// continues to sign for some hours: webhook-signature then has both signatures. A secret that was replaced earlier
+// still is forgotten.
 func (h *Handler) rotate(ctx context.Context, c *call) (any, error) {
 	overlap, err := h.readOverlap(c.body)
 	if err != nil {

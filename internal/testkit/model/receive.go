@@ -101,7 +101,7 @@ func LifeOf(r events.SQSMessage) Life {
 	return Life{Attribute(r, "delivery_id"), replay}
 }
 
-// ProgressOf is the life that a message carries; the zero life where it carries none.
+// ProgressOf is the life that a message carries, or the zero life if it carries none.
 func ProgressOf(r events.SQSMessage) delivery.Life {
 	l, _ := delivery.DecodeLife(Attribute(r, "life")) // none is the zero life
 	return l

@@ -9,7 +9,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/allowance"
 )
 
-// Charge moves a tenant's slow_until by d, from now where it has passed.
+// Charge moves a tenant's slow_until by d. If slow_until has passed, it becomes now plus d.
 func (c Circuits) Charge(ctx context.Context, tenantID string, d time.Duration, now time.Time) (time.Time, error) {
 	m := c.model
 	return asked(ctx, c.Process, "Charge", tenantID, func() time.Time {

@@ -41,7 +41,7 @@ func Python(root string) (string, error) {
 
 // DynamoDBLocal is the JDK's java, and the folder that has DynamoDBLocal.jar and its libraries.
 func DynamoDBLocal(root string) (java, folder string, err error) {
-	// A JRE has java, too; javac tells a JDK, which runs a source file.
+	// A JRE has java as well. Only a JDK runs a source file, and only a JDK has javac.
 	if _, err := exec.LookPath("javac"); err != nil {
 		return "", "", errors.New("javac is not on the search path: install a JDK, 17 or newer")
 	}

@@ -17,7 +17,7 @@ const (
 // cut is a section of a document that becomes a page.
 type cut struct{ page, title, document, section string }
 
-// documents adds the pages that come from documents, and those of the receivers' code.
+// documents adds the pages that come from documents, and the pages with code for receivers.
 func (w *site) documents() {
 	cuts := []cut{
 		{"contract", "The delivery contract", readme, "Delivery contract"},

@@ -54,8 +54,8 @@ func eraseTenant(ctx context.Context, c call) error {
 	return nil
 }
 
-// confirmErasure shows the counts, and has the tenant's id typed. An erasure that goes on from a place was
-// counted before.
+// confirmErasure shows the counts, and has the tenant's id typed. An erasure that continues from a cursor was counted
+// before.
 func confirmErasure(ctx context.Context, c call, tenant string) error {
 	if !c.CanAsk() {
 		return c.confirm("Erase the tenant " + answers.Safe(tenant))

@@ -108,7 +108,7 @@ func written(answer any) string {
 // refused is a refusal as a function writes it.
 func refused(refusal api.Refusal) string { return written(api.Refused{Error: &refusal}) }
 
-// together merges answers into one that fits many requests. Where two have a field, the later one wins.
+// together merges answers into a single answer that fits many requests. If two have the same field, the later one wins.
 func together(all ...any) string {
 	fields := map[string]jsontext.Value{}
 	for _, answer := range all {

@@ -34,7 +34,7 @@ func rejectedOf(f usage.Fields, page api.Page) api.RejectedRequest {
 	}
 }
 
-// listRejected shows of each event its tenant and type, too, as far as its body has them.
+// listRejected lists rejected events. It also shows the tenant and the type of each, as far as the body has them.
 func listRejected(ctx context.Context, c call) error {
 	found, err := listed(ctx, c, api.ListRejected, rejectedOf)
 	if err != nil {

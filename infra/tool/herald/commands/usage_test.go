@@ -53,7 +53,7 @@ func misuse(t *testing.T, line string, says ...string) {
 	contains(t, words, says...)
 }
 
-// A new command or flag is swept, too.
+// The sweep asks the program for its commands and flags, so that it includes new ones.
 func TestEveryFlagOfEveryCommandRefusesWrongUsage(t *testing.T) {
 	swept := 0
 	everyCommand(func(c *cli.Command, words string) {

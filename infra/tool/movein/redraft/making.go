@@ -70,7 +70,7 @@ func (m *making) reference() error {
 	return err
 }
 
-// addresses are keywords by which schemas are found. Nothing refers to a schema that stands alone.
+// addresses are keywords by which schemas are found. Nothing refers to a schema that is in no other.
 var addresses = []string{
 	"$schema", "$ref", "id", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "definitions", "$defs",
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth bounds how deep schemas stand in each other, and MaxBytes the text of one that is written.
+// MaxDepth bounds how deep schemas are nested, and MaxBytes the text of a schema that is written.
 const (
 	MaxDepth = 64
 	MaxBytes = 64 << 10

@@ -46,7 +46,7 @@ func Narrowed(of api.Selector) string {
 	return said("reason", of.Reason) + said("status", of.Status) + said("since", of.Since) + said("until", of.Until)
 }
 
-// said is a part of a selection, empty where it selects nothing.
+// said is a part of a selection in words, or empty if the part selects nothing.
 func said(name string, v any) string {
 	shown := answers.Shown(v)
 	if shown == answers.Nothing {
