@@ -3,34 +3,34 @@
 package examples_test
 
 import (
-	"bufio"
-	"encoding/base64"
 	"fmt"
-	"io"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/rules/event"
-	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
-
-// batch are the entries of a request, by number: tenant, trace and size of the body.
-type batch []string
-
-// played is SQS as the publishers' programs meet it. It refuses requests as SQS would, and fails entries by a script.
-type played struct {
-	t       *testing.T
-	batches []batch
-	taken   map[string]int // by tenant
-}
 
 const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-// messages are 23 small events, then three large ones. Those of tenants 3 and 5 fail: for good, and twice.
-func messages() []string {
+// A request can succeed in part: the rest is sent again, and the caller gets the entries that SQS refuses for good.
+func TestPublishersSendEachEventUntilItIsTaken(t *testing.T) {
+	for language, command := range publishers(t) {
+		t.Run(language, func(t *testing.T) { sendsUntilTaken(t, command) })
+	}
+}
+
+func TestPublishersStopForNoBadMessage(t *testing.T) {
+	for language, command := range publishers(t) {
+		t.Run(language+" sends all but the bad ones", func(t *testing.T) { sendsAllButTheBadOnes(t, command) })
+		t.Run(language+" sends the others of a refused request", func(t *testing.T) { sendsTheOthers(t, command) })
+		t.Run(language+" fails if SQS refuses everything", func(t *testing.T) { failsWithoutAccess(t, command) })
+	}
+}
+
+// twentySix are 23 small events, then three large ones.
+func twentySix() []string {
 	var all []string
 	for n := range 26 {
 		padding := 2
@@ -43,141 +43,165 @@ func messages() []string {
 		}
 		body := fmt.Sprintf(`{"id":"evt_%d","tenant_id":"tenant_%d","type":"user.created","data":{"userId":"user_%s"}}`,
 			n, n, strings.Repeat("1", padding))
-		all = append(all, fmt.Sprintf("tenant_%d\t%s\t%s", n, traceparent, base64.StdEncoding.EncodeToString([]byte(body))))
+		all = append(all, message(fmt.Sprintf("tenant_%d", n), traceparent, units(body)))
 	}
 	return all
 }
 
-// answer reads a batch, and returns the failures in it.
-func (p *played) answer(entries []string) (failures []string) {
-	var b batch
-	total := 0
-	for _, entry := range entries {
-		fields := strings.Split(entry, "\t")
-		body, err := base64.StdEncoding.DecodeString(fields[3])
-		if err != nil {
-			p.t.Fatal(err)
+// The events of tenants 3, 5 and 7 fail: for good, twice, and each time.
+func sendsUntilTaken(t *testing.T, command []string) {
+	t.Helper()
+	taken := map[string]int{}
+	p := &played{t: t, answer: func(request []sent) (failures []string) {
+		for n, one := range request {
+			decoded, err := event.Decode([]byte(one.body), "unused")
+			if err != nil || decoded.TenantID != one.tenant {
+				t.Errorf("an event of %q in the group %q: %v", decoded.TenantID, one.tenant, err)
+			}
+			taken[one.tenant]++
+			switch {
+			case one.tenant == "tenant_3":
+				failures = append(failures, failed(n, "sender", "InvalidMessageContents"))
+			case one.tenant == "tenant_5" && taken[one.tenant] < 3:
+				failures = append(failures, failed(n, "service", "InternalError"))
+			case one.tenant == "tenant_7":
+				failures = append(failures, failed(n, "service", "ServiceUnavailable"))
+			}
 		}
-		decoded, err := event.Decode(body, "unused")
-		if err != nil || decoded.TenantID != fields[1] {
-			p.t.Errorf("an event of %q in the group %q: %v", decoded.TenantID, fields[1], err)
-		}
-		total += len(body)
-		b = append(b, fields[1]+" "+fields[2])
-		p.taken[fields[1]]++
-		switch n := p.taken[fields[1]]; {
-		case fields[1] == "tenant_3":
-			failures = append(failures, fields[0]+"\tsender\tInvalidMessageContents")
-		case fields[1] == "tenant_5" && n < 3:
-			failures = append(failures, fields[0]+"\tservice\tInternalError")
-		case fields[1] == "tenant_7":
-			failures = append(failures, fields[0]+"\tservice\tServiceUnavailable")
-		}
-	}
-	if len(b) > 10 || total > 262_144 {
-		p.t.Errorf("a request of %d messages and %d bytes", len(b), total)
-	}
-	p.batches = append(p.batches, b)
-	return failures
-}
-
-// A request can succeed in part: the rest is sent again, and the caller gets the entries that SQS refuses for good.
-func TestPublishersSendEachEventUntilItIsTaken(t *testing.T) {
-	python, err := tools.Python("../..")
+		return failures
+	}}
+	notSent, err := p.play(command, twentySix())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for language, command := range map[string]func(t *testing.T) []string{
-		"python": func(*testing.T) []string { return []string{python, "-B", "publisher/python/main.py"} },
-		"node":   func(*testing.T) []string { return []string{"node", "publisher/node/main.mjs"} },
-		"java": func(t *testing.T) []string {
-			t.Helper()
-			return []string{"java", "-cp", compiled(t), "Main"}
-		},
-	} {
-		t.Run(language, func(t *testing.T) {
-			p := &played{t: t, taken: map[string]int{}}
-			notSent := p.play(command(t))
-			want := []string{"not sent\ttenant_3\tInvalidMessageContents", "not sent\ttenant_7\tServiceUnavailable"}
-			if diff := cmp.Diff(want, notSent); diff != "" {
-				t.Errorf("not sent (-want +got):\n%s", diff)
-			}
-			var sizes []int
-			for _, b := range p.batches {
-				sizes = append(sizes, len(b))
-			}
-			// Ten, of which three fail, one for good; two again, and again; one twice more; ten; three with a large one
-			// and another; the last.
-			if diff := cmp.Diff([]int{10, 2, 2, 1, 1, 10, 5, 1}, sizes); diff != "" {
-				t.Errorf("sizes of requests (-want +got):\n%s", diff)
-			}
-			for n := range 26 {
-				sends := map[int]int{5: 3, 7: 5}[n]
-				if tenant := fmt.Sprintf("tenant_%d", n); p.taken[tenant] != max(sends, 1) {
-					t.Errorf("the event of %s was sent %d times", tenant, p.taken[tenant])
-				}
-			}
-			if first := p.batches[0]; first[0] != "tenant_0 "+trace || first[1] != "tenant_1 " {
-				t.Errorf("traces of the first events: %q", first[:2])
-			}
-		})
+	want := []string{"not sent\ttenant_3\tInvalidMessageContents", "not sent\ttenant_7\tServiceUnavailable"}
+	if diff := cmp.Diff(want, notSent); diff != "" {
+		t.Errorf("not sent (-want +got):\n%s", diff)
+	}
+	// Ten, of which three fail, one for good; two again, and again; one twice more; ten; three with a large one
+	// and another; the last.
+	if diff := cmp.Diff([]int{10, 2, 2, 1, 1, 10, 5, 1}, p.sizes()); diff != "" {
+		t.Errorf("sizes of requests (-want +got):\n%s", diff)
+	}
+	for n := range 26 {
+		sends := map[int]int{5: 3, 7: 5}[n]
+		if tenant := fmt.Sprintf("tenant_%d", n); taken[tenant] != max(sends, 1) {
+			t.Errorf("the event of %s was sent %d times", tenant, taken[tenant])
+		}
+	}
+	if first := p.requests[0]; first[0].trace != trace || first[1].trace != "" {
+		t.Errorf("traces of the first events: %q, %q", first[0].trace, first[1].trace)
 	}
 }
 
-// compiled is a folder with the publisher in Java, built without AWS's SDK.
-func compiled(t *testing.T) string {
+// sizes are the numbers of entries, by request.
+func (p *played) sizes() (all []int) {
+	for _, request := range p.requests {
+		all = append(all, len(request))
+	}
+	return all
+}
+
+// of is a body of exactly size bytes in UTF-8.
+func of(size int, character string) string {
+	const head, tail = `{"a":"`, `"}`
+	return head + strings.Repeat(character, (size-len(head)-len(tail))/len(character)) + tail
+}
+
+// A message that SQS would refuse stops no other, and comes back with the reason.
+func sendsAllButTheBadOnes(t *testing.T, command []string) {
 	t.Helper()
-	folder := t.TempDir()
-	out, err := exec.CommandContext(t.Context(), "javac", "-d", folder,
-		"publisher/java/Publisher.java", "publisher/java/Main.java").CombinedOutput()
+	const most = 262_144 // bytes of a message, as EventsQueue's MaximumMessageSize has it
+	traced := most - len("traceparent"+"String"+trace)
+	half := append(append(units(`{"a":"cut `), 0xd83d), units(`"}`)...)
+	want := [][]sent{{{"first", "", of(20, "a")}, {"second", trace, of(20, "a")}, {"odd-trace", "", of(30, "é")}}}
+	want = append(want, []sent{{"most", "", of(most, "a")}}, []sent{{"most-traced", trace, of(traced, "a")}})
+	want = append(want, []sent{{"emoji", "", of(240_000, "😀")}})
+	p := &played{t: t, answer: func([]sent) []string { return nil }}
+	notSent, err := p.play(command, []string{
+		message("first", "", units(of(20, "a"))),
+		message("big", "", units(of(1_100_000, "a"))),
+		message("second", trace, units(of(20, "a"))),
+		message("half", trace, half),
+		message("control", "", units("{\"a\":\"\uffff\"}")),
+		message("empty", "", nil),
+		message("", "", units(of(20, "a"))),
+		message("a tenant", "", units(of(20, "a"))),
+		message(strings.Repeat("t", 129), "", units(of(20, "a"))),
+		message("odd-trace", "a trace", units(of(30, "é"))),
+		message("most", "", units(of(most, "a"))),
+		message("more", "", units(of(most+1, "a"))),
+		message("most-traced", trace, units(of(traced, "a"))),
+		message("more-traced", trace, units(of(traced+1, "a"))),
+		message("emoji", "", units(of(240_000, "😀"))),
+		message("emojis", "", units(of(280_000, "😀"))),
+	})
 	if err != nil {
-		t.Fatalf("javac: %v\n%s", err, out)
+		t.Fatal(err)
 	}
-	return folder
+	if diff := cmp.Diff([]string{
+		"not sent\tbig\tMessageTooLong",
+		"not sent\thalf\tInvalidMessageContents",
+		"not sent\tcontrol\tInvalidMessageContents",
+		"not sent\tempty\tInvalidMessageContents",
+		"not sent\t\tInvalidParameterValue",
+		"not sent\ta tenant\tInvalidParameterValue",
+		"not sent\t" + strings.Repeat("t", 129) + "\tInvalidParameterValue",
+		"not sent\tmore\tMessageTooLong",
+		"not sent\tmore-traced\tMessageTooLong",
+		"not sent\temojis\tMessageTooLong",
+	}, notSent); diff != "" {
+		t.Errorf("not sent (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, p.requests, cmp.AllowUnexported(sent{})); diff != "" {
+		t.Errorf("requests (-want +got):\n%.2000s", diff)
+	}
 }
 
-// play runs a publisher against SQS as played, and returns its last lines.
-func (p *played) play(command []string) (notSent []string) {
-	p.t.Helper()
-	cmd := exec.CommandContext(p.t.Context(), command[0], command[1:]...)
-	in, err := cmd.StdinPipe()
+// SQS can refuse a request for one of its entries. Which one it is shows when each is sent alone, and even then the
+// service may fail once.
+func sendsTheOthers(t *testing.T, command []string) {
+	t.Helper()
+	taken := map[string]int{}
+	p := &played{t: t, answer: func(request []sent) []string {
+		for _, one := range request {
+			if one.tenant == "tenant_4" {
+				return refused("AWS.SimpleQueueService.BatchRequestTooLong")
+			}
+		}
+		for _, one := range request {
+			if taken[one.tenant]++; one.tenant == "tenant_6" && taken[one.tenant] == 1 {
+				return []string{failed(0, "service", "InternalError")}
+			}
+		}
+		return nil
+	}}
+	notSent, err := p.play(command, twentySix()[:12])
 	if err != nil {
-		p.t.Fatal(err)
+		t.Fatal(err)
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		p.t.Fatal(err)
+	want := []string{"not sent\ttenant_4\tAWS.SimpleQueueService.BatchRequestTooLong"}
+	if diff := cmp.Diff(want, notSent); diff != "" {
+		t.Errorf("not sent (-want +got):\n%s", diff)
 	}
-	var faults strings.Builder
-	cmd.Stderr = &faults
-	if err := cmd.Start(); err != nil {
-		p.t.Fatal(err)
+	if diff := cmp.Diff([]int{10, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2}, p.sizes()); diff != "" {
+		t.Errorf("sizes of requests (-want +got):\n%s", diff)
 	}
-	say := func(lines []string) {
-		if _, err := io.WriteString(in, strings.Join(append(lines, ""), "\n")+"\n"); err != nil {
-			p.t.Fatal(err, faults.String())
+	for n := range 12 {
+		sends := map[int]int{4: 0, 6: 2}
+		wanted, special := sends[n]
+		if tenant := fmt.Sprintf("tenant_%d", n); taken[tenant] != wanted && special || taken[tenant] != 1 && !special {
+			t.Errorf("the event of %s was taken %d times", tenant, taken[tenant])
 		}
 	}
-	say(messages())
-	var entries []string
-	lines := bufio.NewReader(out)
-	for {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			break
-		}
-		switch line = strings.TrimSuffix(line, "\n"); {
-		case line == "":
-			say(p.answer(entries))
-			entries = nil
-		case strings.HasPrefix(line, "not sent"):
-			notSent = append(notSent, line)
-		default:
-			entries = append(entries, line)
-		}
+}
+
+// Without access, or with the wrong queue, no message is at fault.
+func failsWithoutAccess(t *testing.T, command []string) {
+	t.Helper()
+	p := &played{t: t, answer: func([]sent) []string { return refused("AccessDenied") }}
+	notSent, err := p.play(command, twentySix()[:3])
+	if err == nil || len(notSent) != 0 || len(p.requests) != 1 {
+		t.Errorf("%v are not sent after %d requests, error %v", notSent, len(p.requests), err)
 	}
-	if err := cmd.Wait(); err != nil {
-		p.t.Fatalf("%v: %v\n%s", command, err, faults.String())
-	}
-	return notSent
 }

@@ -2,6 +2,8 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -15,28 +17,40 @@ public final class Main {
     public static void main(String[] args) throws InterruptedException {
         List<Publisher.Message> messages = new ArrayList<>();
         for (String[] row : rows()) {
-            String body = new String(Base64.getDecoder().decode(row[2]), StandardCharsets.UTF_8);
-            messages.add(new Publisher.Message(body, row[0], row[1].isEmpty() ? null : row[1]));
+            ByteBuffer body = ByteBuffer.wrap(Base64.getDecoder().decode(row[2])).order(ByteOrder.LITTLE_ENDIAN);
+            String text = body.asCharBuffer().toString(); // which keeps half a surrogate pair
+            messages.add(new Publisher.Message(text, row[0], row[1].isEmpty() ? null : row[1]));
         }
-        for (Publisher.NotSent one : new Publisher(Main::played, 0).publish(messages)) {
+        for (Publisher.NotSent one : new Publisher(new Played(), 0).publish(messages)) {
             System.out.println("not sent\t" + one.message().tenantId() + "\t" + one.code());
         }
     }
 
-    /** Prints each entry, and reads the failures. */
-    private static List<Publisher.Failure> played(List<Publisher.Message> batch) {
-        for (int n = 0; n < batch.size(); n++) {
-            Publisher.Message m = batch.get(n);
-            String trace = m.traceparent() == null ? "" : m.traceparent();
-            String body = Base64.getEncoder().encodeToString(m.body().getBytes(StandardCharsets.UTF_8));
-            System.out.println(n + "\t" + m.tenantId() + "\t" + trace + "\t" + body);
+    /** Prints each entry, and reads the failures, or the refusal of all. */
+    private static final class Played implements Publisher.Sender {
+        @Override
+        public List<Publisher.Failure> send(List<Publisher.Message> batch) {
+            for (int n = 0; n < batch.size(); n++) {
+                Publisher.Message m = batch.get(n);
+                String trace = m.traceparent() == null ? "" : m.traceparent();
+                String body = Base64.getEncoder().encodeToString(m.body().getBytes(StandardCharsets.UTF_8));
+                System.out.println(n + "\t" + m.tenantId() + "\t" + trace + "\t" + body);
+            }
+            System.out.println();
+            List<Publisher.Failure> failures = new ArrayList<>();
+            for (String[] row : rows()) {
+                if (row[0].equals("refused")) {
+                    throw new IllegalStateException(row[1]);
+                }
+                failures.add(new Publisher.Failure(Integer.parseInt(row[0]), row[1].equals("sender"), row[2]));
+            }
+            return failures;
         }
-        System.out.println();
-        List<Publisher.Failure> failures = new ArrayList<>();
-        for (String[] row : rows()) {
-            failures.add(new Publisher.Failure(Integer.parseInt(row[0]), row[1].equals("sender"), row[2]));
+
+        @Override
+        public String code(RuntimeException e) {
+            return e.getMessage();
         }
-        return failures;
     }
 
     /** Reads the fields of lines until an empty one. */

@@ -4,6 +4,7 @@ import java.util.Map;
 import software.amazon.awssdk.services.sqs.SqsClient;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
+import software.amazon.awssdk.services.sqs.model.SqsException;
 
 /** Sends batches by AWS's SDK for Java 2 (software.amazon.awssdk:sqs). */
 public record SqsSender(SqsClient client, String queueUrl) implements Publisher.Sender {
@@ -22,5 +23,10 @@ public record SqsSender(SqsClient client, String queueUrl) implements Publisher.
         }
         return client.sendMessageBatch(request -> request.queueUrl(queueUrl).entries(entries)).failed().stream()
                 .map(f -> new Publisher.Failure(Integer.parseInt(f.id()), f.senderFault(), f.code())).toList();
+    }
+
+    @Override
+    public String code(RuntimeException e) {
+        return e instanceof SqsException s && s.awsErrorDetails() != null ? s.awsErrorDetails().errorCode() : "";
     }
 }
