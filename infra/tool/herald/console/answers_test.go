@@ -10,7 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
-// usual are the answers of a stack, by function and action. Wherever a tenant, a receiver or an operator can write, they
+// usual are the answers of a stack, by function and action. Wherever tenants, receivers and operators can write, they
 // have that text.
 func usual(text string) map[string]any {
 	at := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)

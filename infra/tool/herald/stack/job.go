@@ -65,9 +65,6 @@ func ReadJob(ctx context.Context, functions Functions, id, cursor string, reques
 	return j, err
 }
 
-// Deleting is the operator function that deletes for good: an alias of replay, which IAM tells from it.
-const Deleting = string(api.ReplayForGood)
-
 // Resume lets a job go on, one that deletes for good by the alias.
 func Resume(ctx context.Context, functions Functions, id string) (answers.Answer[api.Job], error) {
 	changed, err := Ask(ctx, functions, api.ResumeJob, api.JobRequest{JobID: id})
