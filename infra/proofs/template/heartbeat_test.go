@@ -82,7 +82,7 @@ func TestTheHeartbeatIsAnEventOfTheCatalogue(t *testing.T) {
 	}
 }
 
-// The parameter takes what is a tenant's id, and nothing for no heartbeat. Every heartbeat of another would be rejected.
+// The parameter takes a tenant's id, or nothing for no heartbeat. Heartbeats of anything else would all be rejected.
 func TestHeartbeatTenant_isATenant(t *testing.T) {
 	tpl := load(t)
 	pattern := regexp.MustCompile("^(?:" + fmt.Sprint(tpl.Parameters["HeartbeatTenant"]["AllowedPattern"]) + ")$")

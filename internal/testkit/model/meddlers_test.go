@@ -116,6 +116,13 @@ var keyMutants = map[string]mutant{
 	})),
 }
 
+// A bar in an id may end what a key is made of.
+var tenantMutants = map[string]mutant{
+	"a tenant has its own items, however it is called": behind("Write", apikeys(func(k *apikey.Key) {
+		k.TenantID, _, _ = strings.Cut(k.TenantID, "|")
+	})),
+}
+
 // endpointsLike is a store of endpoints with some methods replaced.
 type endpointsLike struct {
 	storetest.Endpoints

@@ -47,6 +47,7 @@ func TestPromises_noticeAStoreThatBreaksThem(t *testing.T) {
 		"Deliveries":  deliveryMutants,
 		"DeadLetters": letterMutants, "Jobs": jobMutants, "ApiKeys": keyMutants, "Endpoints": endpointMutants,
 		"Marks": markMutants, "Reader": readerMutants, "TestCounts": testCountMutants,
+		"Tenants": tenantMutants,
 	}
 	for store, promises := range storetest.Promises() {
 		mutants := maps.Clone(stores[store])

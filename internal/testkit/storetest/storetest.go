@@ -60,7 +60,7 @@ func Promises() map[string][]Promise {
 		"Circuits": circuitPromises, "Slow": slowPromises, "Rates": ratePromises, "Backlog": backlogPromises,
 		"Deliveries": deliveryPromises, "DeadLetters": letterPromises, "Jobs": jobPromises, "ApiKeys": keyPromises,
 		"Endpoints": endpointPromises, "Marks": markPromises, "Reader": readerPromises,
-		"TestCounts": testCountPromises,
+		"TestCounts": testCountPromises, "Tenants": tenantPromises,
 	}
 }
 
