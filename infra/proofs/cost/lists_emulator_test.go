@@ -3,6 +3,7 @@
 package cost
 
 import (
+	"crypto/rand"
 	"fmt"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/parallel"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
@@ -76,4 +78,34 @@ func TestWhatOperatorsListsRead(t *testing.T) {
 			t.Errorf("%s: %.1f read units, more than %.0f", name, got, row.most)
 		}
 	}
+}
+
+// Who selects a type is read from the whole table: every endpoint is paid for, whether it selects the type or not. The
+// document states the cost of a thousand.
+func TestWhatSubscribersRead(t *testing.T) {
+	const count = 300
+	r := newRig(t, traffic{})
+	endpoints := dynamo.NewEndpoints(dynamodb.NewFromConfig(r.counted(r.cfg.Copy())), r.options.Resources["Endpoints"])
+	for _, err := range parallel.Each(count, 8, func(n int) error {
+		return endpoints.Create(t.Context(), endpoint.Endpoint{
+			ID: endpoint.NewID(r.now), TenantID: tenantID(n), URL: "https://hooks.example.com/webhooks/identity?source=herald",
+			Description: "Our CRM, by its owner's words", Events: []string{"user.created", "user.updated", "organization.*"},
+			Status: endpoint.Active, CreatedAt: r.now, UpdatedAt: r.now, SecretRotatedAt: r.now,
+			SealedSecret: make([]byte, 200), SecretVersion: 1, Revision: rand.Text(),
+		}, nil)
+	}) {
+		must(0, err)
+	}
+	before, found := r.used[reads], 0
+	for cursor, first := "", true; first || cursor != ""; first = false {
+		page, next, err := endpoints.Subscribers(t.Context(), func(dynamo.Subscriber) bool { return true }, count, cursor)
+		must(0, err)
+		found, cursor = found+len(page), next
+	}
+	perThousand := (r.used[reads] - before) / count * 1000
+	const least, most = 85, 100
+	if found < count || perThousand < least || perThousand > most {
+		t.Errorf("%d endpoints, %.1f read units for a thousand, want %d to %d", found, perThousand, least, most)
+	}
+	t.Logf("%.1f read units for a thousand endpoints", perThousand)
 }

@@ -116,14 +116,17 @@ func (t table) query(ctx context.Context, q query) (items []attributes, last att
 	return out.Items, out.LastEvaluatedKey, nil
 }
 
-// scan reads a page of the whole table, or of one of its segments. It costs as much as the table has, and no view does
-// it.
+// scan reads a page of the whole table, or of one of its segments. All pages together cost as much as the table has, so
+// whoever asks for them needs a right of their own.
 func (t table) scan(ctx context.Context, q query) (items []attributes, last attributes, err error) {
 	in := &dynamodb.ScanInput{
 		TableName: &t.name, FilterExpression: optional(q.filter), ProjectionExpression: optional(q.fields),
 		Select: q.selected(), ExpressionAttributeNames: names(q.filter, q.fields),
 		ExpressionAttributeValues: q.values.encoded(),
 		ConsistentRead:            aws.Bool(!q.behind), ExclusiveStartKey: q.start,
+	}
+	if q.limit > 0 {
+		in.Limit = aws.Int32(int32(q.limit)) //nolint:gosec // small
 	}
 	if q.segment != nil {
 		in.Segment = aws.Int32(int32(*q.segment)) //nolint:gosec // small

@@ -105,6 +105,47 @@ func (r Endpoints) those(
 	return all, broken
 }
 
+// subscriberRows is how many rows a call of Subscribers reads at most. It is small, so that tests have several pages.
+const subscriberRows = 7
+
+// Subscribers returns live endpoints of all tenants that wanted takes. It is never behind.
+func (r Endpoints) Subscribers(
+	ctx context.Context, wanted func(dynamo.Subscriber) bool, limit int, cursor string,
+) (found []dynamo.Subscriber, next string, err error) {
+	var rows paged[string]
+	err = r.one(ctx, readEndpoints, "all tenants", func() {
+		rows = cut(slices.Sorted(maps.Keys(r.model.Endpoints)), subscriberRows, cursor)
+		next = rows.next
+		for _, id := range rows.page {
+			s, live := r.model.subscriber(id)
+			if !live || !wanted(s) {
+				continue
+			}
+			found = append(found, s)
+			if len(found) == limit {
+				next = behindKey + id
+				return
+			}
+		}
+	})
+	if err = cmp.Or(err, rows.err); err != nil {
+		return nil, "", err
+	}
+	return found, next, nil
+}
+
+// subscriber is what Subscribers shows of a row.
+func (m *Model) subscriber(id string) (s dynamo.Subscriber, live bool) {
+	e := m.Endpoints[id]
+	s.EndpointKey = dynamo.EndpointKey{TenantID: e.TenantID, EndpointID: id}
+	if m.broken[brokenEndpoint+id] {
+		s.Err = unreadable(id)
+	} else {
+		s.Status, s.Events = e.Status, e.Events
+	}
+	return s, e.Live()
+}
+
 // of are a tenant's rows, by id.
 func (m *Model) of(tenantID string) (all []endpoint.Endpoint) {
 	for _, id := range slices.Sorted(maps.Keys(m.Endpoints)) {

@@ -28,6 +28,9 @@ type Endpoints interface {
 	Surplus(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
 	Prune(ctx context.Context, surplus []endpoint.Endpoint) error
 	Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error)
+	Subscribers(
+		ctx context.Context, wanted func(dynamo.Subscriber) bool, limit int, cursor string,
+	) (found []dynamo.Subscriber, next string, err error)
 	Mark(
 		ctx context.Context, key dynamo.EndpointKey, change func(*endpoint.Marks) bool,
 	) (changed bool, marks endpoint.Marks, err error)

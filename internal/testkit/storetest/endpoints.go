@@ -205,6 +205,7 @@ var endpointPromises = []Promise{
 			t.Errorf("the row itself: %v", err)
 		}
 	}},
+	{"the live of all tenants are on pages, each once, the unreadable with their keys alone", showsSubscribers},
 	{"all are listed by the time of their creation", func(t testing.TB, b Backend) {
 		var want []string
 		for n := range 6 {
