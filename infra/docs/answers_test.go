@@ -17,6 +17,9 @@ import (
 type decoders map[string]func(answer []byte) error
 
 // add takes up an action, under its function and its name.
+// aliases turns functions as the page names them into those of the actions.
+var aliases = strings.NewReplacer("replay:delete", string(api.ReplayForGood), "inspect:scan", string(api.InspectScan))
+
 func add[Request, Answer any](to decoders, a api.Action[Request, Answer]) {
 	to[fmt.Sprintf("%s %s", a.Function, a.Name)] = func(answer []byte) error {
 		var into Answer
@@ -32,6 +35,7 @@ func TestTheAnswersOfOperatorsHaveTheFieldsThatTheExamplesShow(t *testing.T) {
 	add(known, api.GetDelivery)
 	add(known, api.GetEndpoint)
 	add(known, api.ListEndpoints)
+	add(known, api.ListSubscribers)
 	add(known, api.ListDeadLetters)
 	add(known, api.OpenDeadLetter)
 	add(known, api.ListRejected)
@@ -58,7 +62,7 @@ func TestTheAnswersOfOperatorsHaveTheFieldsThatTheExamplesShow(t *testing.T) {
 		if err := json.Unmarshal([]byte(e[2]), &request); err != nil {
 			t.Fatalf("%s: %v", e[2], err)
 		}
-		name := strings.ReplaceAll(e[1], "replay:delete", string(api.ReplayForGood)) + " " + request.Action
+		name := aliases.Replace(e[1]) + " " + request.Action
 		seen[name] = true
 		if check, ok := known[name]; !ok {
 			t.Errorf("%s has an example: add it here", name)

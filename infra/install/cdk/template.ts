@@ -622,6 +622,13 @@ export abstract class HeraldOutputs extends Construct {
   }
 
   /**
+   * Its alias: who of all tenants selects an event type
+   */
+  get inspectScanFunctionName(): string {
+    return this.output('InspectScanFunctionName')
+  }
+
+  /**
    * Operator function: replay, publish rejected events
    */
   get replayFunctionName(): string {
@@ -675,6 +682,13 @@ export abstract class HeraldOutputs extends Construct {
    */
   get deletersPolicyArn(): string {
     return this.output('DeletersPolicyArn')
+  }
+
+  /**
+   * Attach to those who may see which endpoints of all tenants select a type
+   */
+  get subscriptionReadersPolicyArn(): string {
+    return this.output('SubscriptionReadersPolicyArn')
   }
 
   /**

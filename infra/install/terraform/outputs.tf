@@ -70,6 +70,11 @@ output "inspect_function_name" {
   value       = aws_cloudformation_stack.herald.outputs["InspectFunctionName"]
 }
 
+output "inspect_scan_function_name" {
+  description = "Its alias: who of all tenants selects an event type"
+  value       = aws_cloudformation_stack.herald.outputs["InspectScanFunctionName"]
+}
+
 output "replay_function_name" {
   description = "Operator function: replay, publish rejected events"
   value       = aws_cloudformation_stack.herald.outputs["ReplayFunctionName"]
@@ -108,6 +113,11 @@ output "instance_managers_policy_arn" {
 output "deleters_policy_arn" {
   description = "Attach to operators who may delete for good"
   value       = aws_cloudformation_stack.herald.outputs["DeletersPolicyArn"]
+}
+
+output "subscription_readers_policy_arn" {
+  description = "Attach to those who may see which endpoints of all tenants select a type"
+  value       = aws_cloudformation_stack.herald.outputs["SubscriptionReadersPolicyArn"]
 }
 
 output "key_issuers_policy_arn" {

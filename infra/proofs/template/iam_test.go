@@ -127,7 +127,8 @@ func onResource(r any) string {
 }
 
 // An operator who issues keys or imports endpoints can get at a tenant's events, so not all operators may do that. The
-// rights to delete for good and to send again are separate, and release has neither.
+// rights to delete for good, to send again, and to see all tenants' subscriptions are separate, and release has none of
+// them but the second.
 func TestWhoMayInvokeWhat(t *testing.T) {
 	got, tpl := map[string][]string{}, load(t)
 	may := func(name string, policy any) {
@@ -155,13 +156,18 @@ func TestWhoMayInvokeWhat(t *testing.T) {
 		"KeyIssuers":          {"ApikeysFunction", "WebhooksFunction"},
 		"ReleaseRole":         {"ReplayFunction"},
 		"ReleaseScheduleRole": {"ReleaseFunction"},
+		"SubscriptionReaders": {"InspectFunction:scan"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("who may invoke what (-want +got):\n%s", diff)
 	}
-	alias := tpl.OfType("AWS::Lambda::Alias")["ReplayDelete"].Properties
-	if alias["Name"] != invoke.ForGood || target(alias["FunctionName"]) != "ReplayFunction" {
-		t.Errorf("the alias is %v, replay takes %s", alias, invoke.ForGood)
+	for id, of := range map[string][2]string{
+		"ReplayDelete": {"ReplayFunction", invoke.ForGood}, "InspectScan": {"InspectFunction", invoke.Scan},
+	} {
+		alias := tpl.OfType("AWS::Lambda::Alias")[id].Properties
+		if target(alias["FunctionName"]) != of[0] || alias["Name"] != of[1] {
+			t.Errorf("the alias is %v, want %s of %s", alias, of[1], of[0])
+		}
 	}
 }
 

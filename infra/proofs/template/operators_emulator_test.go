@@ -232,10 +232,11 @@ func (s *stage) people() map[string]lambda.Handler {
 	again := replay.New(replay.Config{
 		Settings: functions.Settings[replay.Settings](s.t, s.options, "replay"), AWS: s.aws("replay"), Log: log,
 	}).Function()
+	looks := inspect.New(inspect.Config{
+		Settings: functions.Settings[inspect.Settings](s.t, s.options, "inspect"), AWS: s.aws("inspect"), Log: log,
+	}).Function()
 	return map[string]lambda.Handler{
-		"inspect": inspect.New(inspect.Config{
-			Settings: functions.Settings[inspect.Settings](s.t, s.options, "inspect"), AWS: s.aws("inspect"), Log: log,
-		}).Function(),
+		"inspect": looks, "inspect:scan": testkit.ByAlias(looks, invoke.Scan),
 		"replay": again, "replay:delete": testkit.ByAlias(again, invoke.ForGood),
 		"control": control.New(control.Config{
 			Settings: functions.Settings[control.Settings](s.t, s.options, "control"), AWS: s.aws("control"), Log: log,

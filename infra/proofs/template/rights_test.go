@@ -120,9 +120,15 @@ func TestWhoMayReadAndWriteEndpointsKeysAndWhatWaits(t *testing.T) {
 		"have a whole circuit returned": {
 			[]string{"UpdateItem"}, asked{resource: "EndpointHealth", answer: "ALL_NEW"}, []string{"Release UpdateItem"},
 		},
-		"see operators' marks": {reads, asked{resource: "Endpoints", tenants: "marks#acme", answer: some}, []string{
+		"see who subscribes, of all tenants": {[]string{"Scan"}, asked{
+			resource: "Endpoints", attributes: "tenant_id endpoint_id status events", answer: some}, []string{"Inspect Scan"}},
+		"see the URLs of all tenants": {[]string{"Scan"}, asked{
+			resource: "Endpoints", attributes: "tenant_id endpoint_id url", answer: some}, nil},
+		"see whole endpoints of all tenants": {[]string{"Scan"}, asked{resource: "Endpoints", answer: whole}, nil},
+		"see operators' marks": {reads, asked{
+			resource: "Endpoints", tenants: "marks#acme", attributes: "tenant endpoints", answer: some}, []string{
 			"Control GetItem", "Control Query", "Deliver BatchGetItem", "Inspect BatchGetItem", "Inspect GetItem",
-			"Inspect Query", "Release BatchGetItem", "Replay Query", "Webhooks GetItem",
+			"Inspect Query", "Release BatchGetItem", "Webhooks GetItem",
 		}},
 		"see what receivers answered": {reads, asked{
 			resource: "EndpointHealth", tenants: "endpoint#webhook_1", attributes: "scope name last", answer: some}, []string{

@@ -104,7 +104,9 @@ var samOnly = []string{"cloudformation:DescribeStackResource", "cloudformation:D
 // many. ListStackResources is in infra/kit/client.
 func TestPoliciesAllowTheRequestsOfTheTool(t *testing.T) {
 	tpl, allowed := load(t), map[string]bool{}
-	for _, policy := range []string{"EventPublishers", "InstanceManagers", "Deleters", "KeyIssuers"} {
+	for _, policy := range []string{
+		"EventPublishers", "InstanceManagers", "Deleters", "SubscriptionReaders", "KeyIssuers",
+	} {
 		for _, s := range statements(tpl.Resources[policy].Properties["PolicyDocument"]) {
 			for _, action := range list(s["Action"]) {
 				allowed[fmt.Sprint(action)] = true

@@ -20,6 +20,9 @@ const (
 	// ReplayForGood is an alias of replay, with a right of its own. Replay deletes for good only if it is invoked by this
 	// alias.
 	ReplayForGood Function = "replaydelete"
+
+	// InspectScan is the alias of inspect by which alone it reads the endpoints of all tenants. It has a right of its own.
+	InspectScan Function = "inspectscan"
 )
 
 // Action is what a function can be asked for. It ties the type of the request to that of the answer, so that neither a

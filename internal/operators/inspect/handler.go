@@ -25,6 +25,7 @@ type Handler struct {
 	DeadLetters DeadLetters
 	Directory   invoke.Directory
 	IDs         IDs
+	Subscribers Subscribers
 	Circuits    Circuits
 	Readings    Readings
 
@@ -54,7 +55,9 @@ type Handler struct {
 
 // Function returns the operator function with the actions of this package.
 func (h *Handler) Function() *invoke.Function {
-	actions := slices.Concat(h.aboutEndpoints(), h.aboutDeliveries(), h.aboutLetters(), h.aboutOperations())
+	actions := invoke.NotByScan(
+		slices.Concat(h.aboutEndpoints(), h.aboutDeliveries(), h.aboutLetters(), h.aboutOperations())...)
+	actions = append(actions, invoke.Serve(api.ListSubscribers, subscriberList{h.Subscribers}.list))
 	return &invoke.Function{
 		Name: string(api.Inspect), Audit: h.Audit, Log: h.Log, Now: h.Now, Actions: invoke.Table(actions...),
 	}
@@ -76,6 +79,7 @@ func (h *Handler) aboutEndpoints() []invoke.Entry {
 	return []invoke.Entry{
 		invoke.Serve(api.ListEndpoints, list.list),
 		invoke.Serve(api.GetEndpoint, one.show),
+		invoke.Serve(api.ListSubscribers, subscriberList{h.Subscribers}.list),
 		invoke.Serve(api.GetSummary, all.summary),
 	}
 }

@@ -161,6 +161,7 @@ func TestHandler_keepsTheDetailOfErrorsInItsLog(t *testing.T) {
 		{"job_failures", `"job_id":"job_1"`, ""},
 		{"job_outcome", `"job_id":"job_1"`, ""},
 		{"rejected_events", ``, "ChangeVisibility"},
+		{"subscribers", `"event_type":"user.created"`, ""},
 	} {
 		actions[row.action] = true
 		for n := 1; ; n++ {
@@ -179,6 +180,9 @@ func TestHandler_keepsTheDetailOfErrorsInItsLog(t *testing.T) {
 				a.reject(rejected.Event{MessageID: "1", EventID: "evt_1", Body: "{}"})
 				refused := a.refuseCall(n)
 				answer := a.ask(row.action, row.fields)
+				if row.action == "subscribers" {
+					answer = a.scan(row.fields)
+				}
 				if reached = a.made >= n; !reached {
 					return
 				}

@@ -57,6 +57,7 @@ func New(c Config) *Handler {
 		DeadLetters: dynamo.NewDeadLetters(tables, s.DeadLettersTable),
 		Directory:   invoke.Directory{Endpoints: endpoints.Only(dynamo.Named), Circuits: circuits},
 		IDs:         endpoints.Only(dynamo.Keys),
+		Subscribers: endpoints,
 		Circuits:    circuits,
 		Readings: dynamo.NewReader(dynamo.ReaderConfig{
 			Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable, Fields: dynamo.Named,

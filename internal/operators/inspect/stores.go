@@ -48,6 +48,13 @@ type IDs interface {
 	List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
 }
 
+// Subscribers finds endpoints of all tenants by their subscriptions, a little behind (dynamo.Endpoints).
+type Subscribers interface {
+	// Subscribers reads the next rows, and returns up to limit live endpoints that wanted takes.
+	Subscribers(ctx context.Context, wanted func(dynamo.Subscriber) bool, limit int, cursor string) (
+		found []dynamo.Subscriber, next string, err error)
+}
+
 // Circuits finds endpoints in trouble and slow tenants, a little behind (dynamo.Circuits).
 type Circuits interface {
 	// Trouble lists endpoints in trouble. They have an index, so healthy ones are not read.

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -39,13 +40,22 @@ func ValidPattern(s string) bool { return known[s] || IsPattern(s) }
 // IsPattern reports whether s is one of Patterns.
 func IsPattern(s string) bool { return slices.Contains(patterns, s) }
 
+// nameForm is the form of an event name: an object, a dot and an action, which may have dots of its own.
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+$`)
+
+// ValidName reports whether name has the form of an event name. There may be no such event.
+func ValidName(name string) bool { return nameForm.MatchString(name) }
+
 // Matches reports whether the subscription entry (a name or a pattern) selects the event
 // name. A wildcard selects every implemented event below its object, the catalogue's own included: "organization.*"
 // selects all names that start with "organization.", so never a membership or an invitation.
 func Matches(pattern, name string) bool {
-	if !ValidPattern(pattern) || !Known(name) {
-		return false
-	}
+	return ValidPattern(pattern) && Known(name) && WouldMatch(pattern, name)
+}
+
+// WouldMatch reports whether the subscription entry selects the event name if both are implemented, even if another
+// version of the catalogue alone has them.
+func WouldMatch(pattern, name string) bool {
 	prefix, wildcard := strings.CutSuffix(pattern, "*")
 	if wildcard {
 		return strings.HasPrefix(name, prefix)

@@ -86,3 +86,34 @@ func TestMatches_refuses(t *testing.T) {
 		}
 	}
 }
+
+// An adopter asks who will get a type before a catalogue has it.
+func TestWouldMatch(t *testing.T) {
+	for name, want := range map[string][]string{
+		"user.signed_in":                {"*", "user.*", "user.signed_in"},
+		"organization.domain.verified":  {"*", "organization.*"},
+		"organizationMembership.paused": {"*", "organizationMembership.*"},
+		"users.created":                 {"*"},
+	} {
+		var got []string
+		for _, entry := range append(event.Patterns(), "user.signed_in", "user.created") {
+			if event.WouldMatch(entry, name) {
+				got = append(got, entry)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestValidName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"user.created": true, "organization.domain.verified": true, "a-b.c_d": true, "user": false, "user.": false,
+		".created": false, "user.*": false, "*": false, "": false, "user created": false, "user..created": false,
+	} {
+		if got := event.ValidName(name); got != want {
+			t.Errorf("%q: %v", name, got)
+		}
+	}
+}

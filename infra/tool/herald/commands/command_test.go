@@ -19,7 +19,7 @@ import (
 var (
 	readers = []string{
 		"code", "status", "endpoints list", "endpoints show", "deliveries show", "deliveries find", "dead list", "dead show",
-		"rejected list", "rejected show", "jobs list", "jobs show", "keys list", "types show", "tail",
+		"rejected list", "rejected show", "jobs list", "jobs show", "keys list", "types show", "types used", "tail",
 	}
 	actors = map[string]int{
 		"endpoints convert --from svix -": exit.Failed, "events convert -": exit.Failed,

@@ -40,6 +40,7 @@ type fake struct {
 	asked      []string                     // the functions, of each request
 	sought     bool                         // the stack was
 	cloud      *account                     // all else of AWS
+	lacks      string                       // a function that the stack does not have
 	handlers   map[string]*webhooks.Handler // functions that answer for themselves
 }
 
@@ -147,8 +148,9 @@ func (f *fake) run(ctx context.Context, on *terminal.Terminal, args ...string) (
 		f.sought = true
 		functions := map[string]string{
 			"inspect": "inspect", "replay": "replay", "control": "control", "apikeys": "apikeys", "webhooks": "webhooks",
-			"replaydelete": "replay:delete",
+			"replaydelete": "replay:delete", "inspectscan": "inspect:scan",
 		}
+		delete(functions, f.lacks)
 		return stack.Stack{
 			Name: "herald-test", Operator: "arn:aws:iam::1:user/ann", Functions: functions, Lambda: f,
 			AWS: f.cloud.config(),

@@ -17,10 +17,11 @@ import (
 )
 
 // typeCommands is the command types. Its types are those that this herald was built with, as the stack's functions are,
-// so it needs no stack.
+// so only its command used needs a stack.
 func typeCommands(s setup) *cli.Command {
 	c := group("types", "the event types that this herald was built with",
 		command("show TYPE", "one type, with the schema and an example of its data", s.showType),
+		s.usedCommand(),
 	)
 	c.Action = s.listTypes
 	return c

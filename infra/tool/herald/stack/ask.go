@@ -59,6 +59,10 @@ func (s Stack) Invoke(ctx context.Context, q Question) (jsontext.Value, error) {
 		return nil, err
 	}
 	name := s.Functions[string(q.Function)]
+	if name == "" {
+		return nil, exit.With(exit.Failed, "the stack %s has no %s, as it is of an older version: deploy this version first",
+			s.Name, q.Function)
+	}
 	answer, err := client.InvokeFunction(ctx, s.Lambda, name, payload)
 	if failed, is := errors.AsType[*client.Fault](err); is {
 		log, _, _ := strings.Cut(name, ":") // an alias has none

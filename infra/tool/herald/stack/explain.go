@@ -25,7 +25,8 @@ func (s Stack) Explain(doing string, err error) error {
 	case strings.Contains(code, "AccessDenied"), strings.Contains(code, "UnrecognizedClient"),
 		strings.Contains(code, "InvalidClientTokenId"):
 		return exit.With(exit.Denied, "%s: you have no right to do that%s; the stack's policy InstanceManagers has an "+
-			"operator's rights, Deleters those to delete, KeyIssuers those for keys and imports (%s)",
+			"operator's rights, Deleters those to delete, SubscriptionReaders those to read all tenants' subscriptions, "+
+			"KeyIssuers those for keys and imports (%s)",
 			doing, wanted(err), api.ErrorMessage())
 	case strings.Contains(code, "ResourceNotFound"):
 		return exit.With(exit.Failed, "%s: the stack %s has gone, or is being replaced", doing, s.Name)

@@ -15,7 +15,7 @@ import (
 // Fields are what the flags of a line select or describe, and what its argument names. What a line does not say is
 // zero. Each command makes its request of them.
 type Fields struct {
-	TenantID, EndpointID, EventID, DeliveryID, MessageID, JobID, KeyID string
+	TenantID, EndpointID, EventID, DeliveryID, MessageID, JobID, KeyID, EventType string
 
 	File string // of the argument; no request has it
 
@@ -40,7 +40,7 @@ func (f *Fields) flags() map[string]*string {
 func (f *Fields) argument(name string) *string {
 	return map[string]*string{
 		"ENDPOINT": &f.EndpointID, "TENANT": &f.TenantID, "WH-ID": &f.DeliveryID, "MESSAGE-ID": &f.MessageID,
-		"JOB-ID": &f.JobID, "KEY-ID": &f.KeyID, "FILE": &f.File,
+		"JOB-ID": &f.JobID, "KEY-ID": &f.KeyID, "FILE": &f.File, "TYPE": &f.EventType,
 	}[name]
 }
 
