@@ -62,11 +62,14 @@ func (s Stopper) set(
 }
 
 // mayResume refuses a job that deletes for good, where the function was not invoked by its alias: to resume it is to
-// delete.
+// delete. It refuses a job that a newer version has started and this one could not work off.
 func (s Stopper) mayResume(ctx context.Context, j job.Job) error {
 	act, err := s.Acts.of(j)
-	if err != nil || act.ForGood == "" {
-		return err
+	switch {
+	case err != nil:
+		return invoke.Invalid("job_id", "a newer version of Herald started this job: this one does not know what it does")
+	case act.ForGood == "":
+		return nil
 	}
 	return invoke.ByAlias(ctx)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/job"
+	"github.com/herald-webhooks/herald/internal/testkit"
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
@@ -279,6 +280,14 @@ func TestHandler_workJobs_leavesTheActsOfANewerVersion(t *testing.T) {
 		left.UpdatedAt = newer.UpdatedAt
 		if diff := cmp.Diff(newer, left); diff != "" || err == nil {
 			t.Errorf("%v, the job of a newer version (-want +got):\n%s", err, diff)
+		}
+		out, err := a.Within(timeout, `{"action":"stop_job","operator":"ann","job_id":"job_newer"}`)
+		if err != nil || strings.Contains(out, `"error"`) {
+			t.Errorf("it cannot be stopped: %s, %v", out, err)
+		}
+		out, err = a.Within(timeout, `{"action":"resume_job","operator":"ann","job_id":"job_newer"}`)
+		if err != nil || testkit.Refusal(t, out) != "invalid_field job_id" {
+			t.Errorf("once stopped, it is resumed: %s, %v", out, err)
 		}
 		if other := a.Jobs["job_replays"]; other.State != job.Done || a.sent() != 1 {
 			t.Errorf("the other job is %s, %d are sent", other.State, a.sent())

@@ -27,15 +27,16 @@ func (a letterAct) Do(ctx context.Context, by jobs.Auditor, j job.Job, ids []str
 	return counted
 }
 
-// kindOf tells which results a job tries again: failures, and letters that another replay held.
+// kindOf tells which results a job tries again: failures, and letters that another replay held. Only what is known to
+// have succeeded counts as such.
 func kindOf(r api.DeliveryResult) job.Kind {
 	switch {
 	case r.Result == api.ResultFailed || r.Reason == api.ReasonReplayRunning || r.Reason == api.ReasonChanged:
 		return job.Again
-	case r.Result == api.ResultRefused || r.Result == api.ResultNotFound:
-		return job.Refused
+	case r.Result == api.ResultReplayed || r.Result == api.ResultPurged:
+		return job.Succeeded
 	}
-	return job.Succeeded
+	return job.Refused
 }
 
 // Foresee returns the act's forecast for a job.

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/allowance"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/retry"
@@ -78,7 +79,11 @@ func TestWakeReplay_invokesReplayWhileAJobIsRunning(t *testing.T) {
 	}
 	o.running = true
 	err := wake(t.Context())
-	want := []string{`replay Event {"action":"work_jobs","operator":"release"}`}
+	request, encodeErr := api.WorkJobs.Encode("release", struct{}{})
+	if encodeErr != nil {
+		t.Fatal(encodeErr)
+	}
+	want := []string{"replay Event " + string(request)}
 	if diff := cmp.Diff(want, o.woken); diff != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}

@@ -93,10 +93,11 @@ func (t *Terminal) ReadFile(path string) ([]byte, error) {
 	if len(content) > maxFile {
 		return nil, exit.With(exit.Usage, "%s: longer than %d MiB", path, maxFile>>20)
 	}
-	if content, err = plain(content); err != nil {
+	text, err := plain(content)
+	if err != nil {
 		return nil, exit.With(exit.Usage, "%s: %v", path, err)
 	}
-	return content, nil
+	return text, nil
 }
 
 func (t *Terminal) read(path string) ([]byte, error) {
