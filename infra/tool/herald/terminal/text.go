@@ -19,9 +19,7 @@ const (
 // marks at the beginning and the end, and also in the middle of a file that was put together of several. In a JSON
 // string they are data.
 func plain(content []byte) ([]byte, error) {
-	// Every character of ASCII has a NUL in UTF-16, and no text in UTF-8 has one.
-	marked := bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff"))
-	if marked || bytes.IndexByte(content, 0) >= 0 {
+	if wide(content) {
 		return nil, errWide
 	}
 	content = bytes.Clone(content)
@@ -42,4 +40,10 @@ func plain(content []byte) ([]byte, error) {
 		}
 	}
 	return content, nil
+}
+
+// wide finds UTF-16, by its mark or because every character of ASCII has a NUL there, which no text in UTF-8 has.
+func wide(content []byte) bool {
+	return bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff")) ||
+		bytes.IndexByte(content, 0) >= 0
 }
