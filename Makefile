@@ -180,7 +180,7 @@ package: $(OVERLAY) ## write what installs this version, the same bytes each tim
 		package-functions $(PLATFORMS:%=package-herald-%)
 	@$(MAKE) site
 	@echo "packing: archives, template, parameters, licences, checksums"
-	@go run ./infra/install/pack
+	@go run $(addprefix -overlay ,$(OVERLAY)) ./infra/install/pack
 	@echo "Herald $(VERSION): .local/package is to be uploaded, .local/package-herald has herald for $(words $(PLATFORMS)) platforms"
 
 package-functions:
@@ -198,7 +198,7 @@ reproducible: native tools ## make the package in two folders and compare, and t
 # The package's functions are for arm64; the engine runs the native builds in their place.
 rehearse: native .venv/installed ## deploy the package to an engine of CloudFormation on this machine, by deploy.md's commands
 	@[ -f .local/package/template.yaml ] || $(MAKE) package
-	@go run ./infra/proofs/rehearse
+	@go run $(addprefix -overlay ,$(OVERLAY)) ./infra/proofs/rehearse
 
 # In a copy: init installs the provider for AWS, of 700 MB, beside the module. INIT=-plugin-dir=FOLDER takes it from a mirror.
 terraform: ## check the Terraform module by terraform itself, without AWS (needs it or TERRAFORM=tofu; downloads its provider)
@@ -210,10 +210,10 @@ terraform: ## check the Terraform module by terraform itself, without AWS (needs
 native: $(OVERLAY) ## build functions, stack and demonstration for this machine, into .local
 	@command -v go >/dev/null || { echo "make: go is missing; install Go 1.26.8 or newer" >&2; exit 1; }
 	@for f in $(FUNCTIONS); do $(GO_BUILD) -o .local/functions/$$f/bootstrap ./functions/$$f || exit 1; done
-	@go build -o .local/bin/stack ./infra/local
+	@$(COMPILE) -o .local/bin/stack ./infra/local
 	@$(COMPILE) -o .local/bin/demo ./infra/local/demo
 	@go build -o .local/bin/restore ./infra/tool/restore
-	@go build -o .local/bin/incident ./infra/local/incident
+	@$(COMPILE) -o .local/bin/incident ./infra/local/incident
 	@$(call check_sizes,.local/functions/*/bootstrap)
 
 cli: $(OVERLAY) ## build herald, the operator's tool, into .local/bin

@@ -7,9 +7,9 @@ package examples
 
 import (
 	"embed"
-	"errors"
 	"fmt"
-	"io/fs"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -47,17 +47,50 @@ func (m Message) Body() (string, error) {
 	return strings.TrimSuffix(string(b), "{}}") + string(m.Data) + "}", nil
 }
 
-// Event returns the sample message of one event type, addressed to the tenant. For an adopter's own type it is the
-// example of the catalogue, without an id.
-func Event(eventType, tenantID string) (Message, error) {
-	raw, err := events.ReadFile("events/" + eventType + ".json")
-	if errors.Is(err, fs.ErrNotExist) {
-		for _, t := range catalogue.Types() {
-			if t.Name == eventType {
-				return Message{TenantID: tenantID, Type: t.Name, Data: jsontext.Value(t.Example)}, nil
-			}
+// Unlike returns the message with other bytes for each n, from 0 on, and the same meaning. The bytes differ by white
+// space, since the schema of an adopter's own type may allow no further field.
+func (m Message) Unlike(n int64) Message {
+	blank := strings.NewReplacer("0", " ", "1", "\t").Replace(strconv.FormatInt(n, 2))
+	m.Data = jsontext.Value("{" + blank + strings.TrimSpace(string(m.Data))[1:])
+	return m
+}
+
+// Unknown is a type that no catalogue has: names below herald are not for adopters.
+const Unknown = "herald.unknown"
+
+// Choose returns a type of the catalogue for each of the wanted ones: that type itself, or another one in its place if
+// an adopter's catalogue has left it out. No two are alike, unless the catalogue has too few types.
+func Choose(wanted ...string) []string { return choose(catalogue.Types(), wanted) }
+
+func choose(types []catalogue.Type, wanted []string) (chosen []string) {
+	var spare []string
+	left := map[string]bool{}
+	for _, t := range types {
+		left[t.Name] = slices.Contains(wanted, t.Name)
+		if !left[t.Name] {
+			spare = append(spare, t.Name)
 		}
 	}
+	for n, name := range wanted {
+		switch {
+		case left[name]:
+		case len(spare) > 0:
+			name, spare = spare[0], spare[1:]
+		default:
+			name = types[n%len(types)].Name
+		}
+		chosen = append(chosen, name)
+	}
+	return chosen
+}
+
+// Event returns the sample message of one event type, addressed to the tenant. For a type that the adopter's catalogue
+// describes, it is the example of the catalogue, without an id.
+func Event(eventType, tenantID string) (Message, error) {
+	if t, found := catalogue.Find(eventType); found && !catalogue.Specified(eventType) {
+		return Message{TenantID: tenantID, Type: t.Name, Data: jsontext.Value(t.Example)}, nil
+	}
+	raw, err := events.ReadFile("events/" + eventType + ".json")
 	if err != nil {
 		return Message{}, fmt.Errorf("reading sample: %w", err)
 	}

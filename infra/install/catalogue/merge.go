@@ -27,6 +27,9 @@ func merge(herald, own list) (tables, error) {
 	all := tables{own: own.types, wildcards: namesOf(own.wildcards)}
 	all.herald, all.notes = m.left()
 	m.replacements(all.types())
+	if len(all.types()) == 0 && len(own.leftOut) > 0 {
+		m.fault(own.leftOut[0].line, "x-leave-out leaves no type: describe those that you publish")
+	}
 	return all, errors.Join(m.faults...)
 }
 

@@ -105,6 +105,10 @@ func TestBoth_namesTheLineOfAMark(t *testing.T) {
 			own{name: "user.created", more: "x-leave-out: [user.created]\n"}.text(),
 			"15: user.created is left out and described",
 		},
+		"no type that is left": {
+			"openapi: 3.1.0\ninfo: { title: a, version: b }\nx-leave-out: ['*']\nwebhooks: {}\n",
+			"3: x-leave-out leaves no type",
+		},
 		"no list":         {own{more: "x-leave-out: user.created\n"}.text(), "15: x-leave-out must be a list of names"},
 		"a list of lists": {own{more: "x-wildcards: [[a.*]]\n"}.text(), "15: x-wildcards must be a list of names"},
 		"a wildcard of two names": {

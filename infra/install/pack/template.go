@@ -9,6 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
@@ -39,6 +40,9 @@ func install(text []byte, version string, keys map[string]string) ([]byte, error
 			return nil, fmt.Errorf("it has no %s", section)
 		}
 		mapping.Content = append(mapping.Content, cfn.Child(more, section).Content...)
+	}
+	if err := beat(root, catalogue.Types(), catalogue.Specified); err != nil {
+		return nil, err
 	}
 	if err := guard(cfn.Child(root, "Resources")); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 )
@@ -21,12 +22,13 @@ const schedule = 40 * time.Second
 // themselves.
 func (d *demo) circuit(ctx context.Context) error {
 	heading("A receiver that is down for longer than the schedule: an open circuit, probes, and everything arrives")
-	s, err := d.open(ctx, "circuit", "user.created")
+	eventType := examples.Choose("user.created")[0]
+	s, err := d.open(ctx, "circuit", eventType)
 	if err != nil {
 		return err
 	}
 	d.brokenID = s.Endpoint.ID
-	busy, flowing := s, &traffic{tenant: s.Tenant, began: time.Now()}
+	busy, flowing := s, &traffic{tenant: s.Tenant, eventType: eventType, began: time.Now()}
 	busy.Meanwhile = flowing.flow
 	if _, err = busy.Await(ctx, 20); err != nil {
 		return err

@@ -113,7 +113,7 @@ func (d *demo) everyEvent(ctx context.Context) error {
 	}
 	d.shown = len(types)
 	n := len(types)
-	d.check(n >= 26 && verified == n,
+	d.check(n > 0 && verified == n,
 		"%d of %d verified by the README's Go receiver and by the Standard Webhooks library", verified, n)
 	d.check(exact == n, "%d of %d bodies are byte for byte what was published", exact, n)
 	d.check(len(ids) == n, "%d different wh-ids", len(ids))
@@ -123,12 +123,17 @@ func (d *demo) everyEvent(ctx context.Context) error {
 
 func (d *demo) recovery(ctx context.Context) error {
 	heading("A receiver that fails twice and recovers")
-	s, err := d.open(ctx, "recovery", "user.*")
+	eventType := examples.Choose("user.updated")[0]
+	pattern := eventType
+	if event.Matches("user.*", eventType) {
+		pattern = "user.*"
+	}
+	s, err := d.open(ctx, "recovery", pattern)
 	if err != nil {
 		return err
 	}
 	s.inbox.Fail(503, 302)
-	_, at, err := s.publish(ctx, "user.updated")
+	_, at, err := s.publish(ctx, eventType)
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/kit/client"
 )
@@ -17,9 +15,10 @@ const perSecond = 10
 
 // traffic is a stream of events during a wait. Each event has a different body.
 type traffic struct {
-	tenant *client.Client
-	began  time.Time
-	sent   []string // the bodies that receivers must get, oldest first
+	tenant    *client.Client
+	eventType string
+	began     time.Time
+	sent      []string // the bodies that receivers must get, oldest first
 }
 
 // flow publishes the events that are due by now.
@@ -27,10 +26,12 @@ func (t *traffic) flow(ctx context.Context) error {
 	for len(t.sent) <= perSecond*int(time.Since(t.began)/time.Second) {
 		events := make([]examples.Message, perSecond)
 		for n := range events {
-			id := fmt.Sprintf("circuit_%04d", len(t.sent)+n)
-			events[n] = examples.Message{
-				ID: id, TenantID: t.tenant.TenantID, Type: "user.created", Data: jsontext.Value(`{"userId":"user_` + id + `"}`),
+			m, err := examples.Event(t.eventType, t.tenant.TenantID)
+			if err != nil {
+				return err
 			}
+			m.ID = fmt.Sprintf("circuit_%04d", len(t.sent)+n)
+			events[n] = m.Unlike(int64(len(t.sent) + n))
 		}
 		if err := t.tenant.SendEvents(ctx, t.tenant.EventsQueueURL, events); err != nil {
 			return err

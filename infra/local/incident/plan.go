@@ -9,6 +9,8 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
+	"github.com/herald-webhooks/herald/internal/rules/event"
+	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 )
 
 // kind is how an endpoint behaves.
@@ -49,7 +51,7 @@ func newPlan(seed uint64, letters int) plan {
 		"audit log", "billing", "chat bot", "crm", "data warehouse", "licences", "mailing list", "search", "support desk",
 		"usage reports",
 	}
-	types := []string{"user.created", "user.updated", "user.banned", "organization.updated"}
+	types := examples.Choose("user.created", "user.updated", "user.banned", "organization.updated")
 	shuffle(r, tenants)
 	shuffle(r, names)
 	p := plan{seed: seed, invalid: 4 + r.IntN(4)}
@@ -82,9 +84,13 @@ func (p *plan) share(r *rand.Rand, letters int) {
 // message is the endpoint's nth event of this name.
 func (p plan) message(e endpoint, name string, n int) examples.Message {
 	id := fmt.Sprintf("%s_%s_%s_%d", e.tenant, e.event, name, n)
-	return examples.Message{
+	m := examples.Message{
 		ID: "evt_" + id, TenantID: e.tenant, Type: e.event, Data: jsontext.Value(fmt.Sprintf(`{"userId":"user_%s"}`, id)),
 	}
+	if t, found := catalogue.Find(e.event); found && !catalogue.Specified(e.event) {
+		m.Data = jsontext.Value(t.Example)
+	}
+	return m
 }
 
 // traffic is the number of events that an endpoint gets while the operator is called. A failing endpoint gets enough to
@@ -102,6 +108,9 @@ func (p plan) rejected() (invalid, unprocessed []examples.Message) {
 		m := p.message(p.endpoints[n%len(p.endpoints)], "late", n)
 		if n < p.invalid {
 			m.Type = "user.renamed"
+			if event.Known(m.Type) {
+				m.Type = examples.Unknown
+			}
 			invalid = append(invalid, m)
 		} else {
 			unprocessed = append(unprocessed, m)

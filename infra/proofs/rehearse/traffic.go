@@ -66,7 +66,8 @@ func deliver(
 	})
 	tenant.HTTP.Transport = route{tenant}
 	scene := story.Scene{Tenant: tenant, Requests: in.Answered, Patience: time.Minute}
-	made, err := tenant.CreateEndpoint(ctx, in.URL, "user.*")
+	eventType := examples.Choose("user.created")[0]
+	made, err := tenant.CreateEndpoint(ctx, in.URL, "user.*", eventType)
 	if err != nil {
 		return receiver.Request{}, err
 	}
@@ -74,7 +75,7 @@ func deliver(
 	if err := in.Verify(made.SigningSecret, answers); err != nil {
 		return receiver.Request{}, err
 	}
-	m, err := examples.Event("user.created", tenant.TenantID)
+	m, err := examples.Event(eventType, tenant.TenantID)
 	if err == nil {
 		_, err = scene.Publish(ctx, m)
 	}

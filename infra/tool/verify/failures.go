@@ -18,12 +18,12 @@ const together = 5
 // retried makes deliveries fail twice: the wait before the third attempt is a visibility timeout on RetryQueue.
 func retried(ctx context.Context, r *run) (string, error) {
 	const inbox = "retries"
-	e, err := r.subscribe(ctx, failing(inbox), "user.updated")
+	e, err := r.subscribe(ctx, failing(inbox), sample("user.updated"))
 	if err != nil {
 		return "", err
 	}
 	// The main endpoint gets them, too.
-	events, _, err := r.timed(ctx, 0, slices.Repeat([]string{"user.updated"}, together)...)
+	events, _, err := r.timed(ctx, 0, slices.Repeat([]string{sample("user.updated")}, together)...)
 	if err != nil {
 		return "", err
 	}
@@ -110,11 +110,11 @@ func death(ctx context.Context, r *run) (string, error) {
 	if takes := r.schedule(); takes > maxSchedule {
 		return "", notShown(fmt.Sprintf("the schedule takes %s: verify a stack with the parameters of [verify]", takes))
 	}
-	e, err := r.subscribe(ctx, failing("death"), "user.banned")
+	e, err := r.subscribe(ctx, failing("death"), sample("user.banned"))
 	if err != nil {
 		return "", err
 	}
-	m, _, err := r.publish(ctx, "user.banned")
+	m, _, err := r.publish(ctx, sample("user.banned"))
 	if err != nil {
 		return "", err
 	}

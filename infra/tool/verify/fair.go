@@ -31,7 +31,7 @@ func fairQueues(ctx context.Context, r *run) (says string, err error) {
 	if err != nil {
 		return "", err
 	}
-	_, took, err := r.timed(ctx, apart, slices.Repeat([]string{"user.created"}, quietEvents)...)
+	_, took, err := r.timed(ctx, apart, slices.Repeat([]string{sample("user.created")}, quietEvents)...)
 	if err != nil {
 		return "", err
 	}
@@ -54,13 +54,14 @@ func fairQueues(ctx context.Context, r *run) (says string, err error) {
 // crowd makes a backlog, and returns when it began.
 func (r *run) crowd(ctx context.Context) (began time.Time, err error) {
 	for n := range noisyEndpoints { // a pause of 500 milliseconds
-		if _, err := r.subscribe(ctx, fmt.Sprintf("%s?pause=500&n=%d", noisyInbox, n), "user.created"); err != nil {
+		inbox := fmt.Sprintf("%s?pause=500&n=%d", noisyInbox, n)
+		if _, err := r.subscribe(ctx, inbox, sample("user.created")); err != nil {
 			return began, err
 		}
 	}
 	began = time.Now()
 	for range noisyEvents {
-		if _, _, err := r.publish(ctx, "user.created"); err != nil {
+		if _, _, err := r.publish(ctx, sample("user.created")); err != nil {
 			return began, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/event"
@@ -41,7 +42,7 @@ func inTime(_ context.Context, r *run) (string, error) {
 }
 
 func badAmongGood(ctx context.Context, r *run) (string, error) {
-	const bad = `{"id":"verify_bad","tenant_id":"` + Tenant + `","type":"user.unknown","data":{}}`
+	const bad = `{"id":"verify_bad","tenant_id":"` + Tenant + `","type":"` + examples.Unknown + `","data":{}}`
 	id, err := r.Client.Publish(ctx, bad)
 	if err != nil {
 		return "", err
@@ -75,7 +76,7 @@ func restored(ctx context.Context, r *run) (string, error) {
 	if err := r.remove(ctx, r.endpoint); err != nil {
 		return "", err
 	}
-	m, _, err := r.publish(ctx, "user.deleted")
+	m, _, err := r.publish(ctx, sample("user.deleted"))
 	if err != nil {
 		return "", err
 	}
@@ -93,7 +94,7 @@ func paused(ctx context.Context, r *run) (string, error) {
 	if _, err := client.Ask(ctx, r.Client, api.Pause, whom); err != nil {
 		return "", err
 	}
-	m, _, err := r.publish(ctx, "organization.created")
+	m, _, err := r.publish(ctx, sample("organization.created"))
 	if err != nil {
 		return "", err
 	}

@@ -44,6 +44,25 @@ func TestMake_marksDeprecatedTypes(t *testing.T) {
 	}
 }
 
+// The first page's requests are accepted, whatever types the provider has.
+func TestMake_beginsWithATypeOfTheProvider(t *testing.T) {
+	for kept, want := range map[int][]string{
+		0: {`"events":["user.*"]`, `{"type":"user.created"}`}, 5: {`"events":["*"]`, `{"type":"user.unbanned"}`},
+	} {
+		s := sources()
+		s.Types = s.Types[kept:]
+		files, err := Make(s, Settings{Name: "Acme", API: "https://api.acme.test", Companions: delivery.CompanionsNone})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range want {
+			if !bytes.Contains(files["index.md"], []byte(text)) {
+				t.Errorf("without the first %d types, the first page lacks %s", kept, text)
+			}
+		}
+	}
+}
+
 // made is a site with its settings.
 type made struct {
 	settings Settings

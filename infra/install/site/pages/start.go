@@ -27,9 +27,20 @@ func (w *site) apiArgument() string {
 // argument is a text as one word of a shell, whatever it has.
 func argument(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
+// first is a type of the site with a pattern that selects it.
+func (w *site) first() (name, pattern string) {
+	for _, t := range w.Types {
+		if t.Name == "user.created" {
+			return t.Name, "user.*"
+		}
+	}
+	return w.Types[0].Name, "*"
+}
+
 // start is the first page.
 func (w *site) start() string {
 	name := escaped(w.Name)
+	eventType, pattern := w.first()
 	help := "Ask the one who runs " + name
 	if w.Support != "" {
 		help = fmt.Sprintf("[Ask %s](<%s>)", name, strings.NewReplacer("<", "%3C", ">", "%3E").Replace(w.Support))
@@ -49,10 +60,10 @@ func (w *site) start() string {
 		"retried and when, [outages](outages.md) what happens while you are down, and the [API](api.md) has every route.\n",
 		name, name, help,
 		fence("sh", `curl -sS `+w.apiArgument()+`/v1/webhooks -H "Authorization: Bearer $KEY" \
-  -H 'Content-Type: application/json' -d '{"url":"https://example.com/webhooks","events":["user.*"]}'`),
+  -H 'Content-Type: application/json' -d '{"url":"https://example.com/webhooks","events":["`+pattern+`"]}'`),
 		fence("sh", `curl -sS -X POST `+w.apiArgument()+`/v1/webhooks/$ID/test -H "Authorization: Bearer $KEY"
 curl -sS `+w.apiArgument()+`/v1/webhooks/$ID/test -H "Authorization: Bearer $KEY" \
-  -H 'Content-Type: application/json' -d '{"type":"user.created"}'`))
+  -H 'Content-Type: application/json' -d '{"type":"`+eventType+`"}'`))
 }
 
 // addresses adds the page for those who have a firewall.

@@ -1,0 +1,67 @@
+//go:build emulator
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/herald-webhooks/herald/infra/kit/statefile"
+	local "github.com/herald-webhooks/herald/infra/local/stack"
+)
+
+// none is a catalogue with five types, and none of the specification's. Their data can have no other field.
+func none() string {
+	var b strings.Builder
+	b.WriteString("openapi: 3.1.0\ninfo: { title: Own, version: '1' }\nx-leave-out: ['*']\nwebhooks:\n")
+	for _, name := range []string{
+		"account.opened", "account.closed", "user.signed_in", "user_v2.created", "session.started",
+	} {
+		fmt.Fprintf(&b, "  %s:\n    post:\n      summary: Something happened\n      requestBody:\n        content:\n"+
+			"          application/json:\n            schema: { properties: { data: { type: object, required: [id],\n"+
+			"              additionalProperties: false, properties: { id: { type: string, pattern: '^id_' } } } } }\n"+
+			"            example: { data: { id: id_of_someone's } }\n", name)
+	}
+	return b.String()
+}
+
+// Herald's own publishers send what the stack's catalogue has: with none of the specification's types, and every event
+// that breaks its schema rejected, the demonstration, the incident and herald verify hold.
+func TestOwnPublishersSendTypesOfTheStacksCatalogue(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir() // herald looks for the local stack below the folder that it is called in
+	dir := filepath.Join(home, ".local")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	given, bin := filepath.Join(dir, "catalogue.yaml"), filepath.Join(dir, "bin")
+	if err := os.WriteFile(given, []byte(none()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	golang(t, "run", "./infra/install/catalogue", "-own", given, "-out", dir)
+	build := []string{"build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-overlay", filepath.Join(dir, "overlay.json")}
+	folders, err := os.ReadDir(filepath.Join(root, "functions"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range folders {
+		golang(t, append(build, "-o", filepath.Join(dir, "functions", f.Name(), "bootstrap"), "./functions/"+f.Name())...)
+	}
+	golang(t, append(build, "-o", bin+"/", "./infra/local/demo", "./infra/local/incident", "./infra/tool/herald")...)
+	stack, err := local.Start(t.Context(),
+		local.Options{Root: root, Dir: dir, Parameters: []string{"SchemaCheck=reject"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stack.Close)
+	state := filepath.Join(dir, statefile.Name)
+	prints(t, execute(t, exec.Command(filepath.Join(bin, "demo"), "-state", state)), "5 of 5 verified", "checks held")
+	execute(t, exec.Command(filepath.Join(bin, "incident"), "-state", state, "-seed", "17", "-letters", "5", "-once"))
+	verify := exec.Command(filepath.Join(bin, "herald"), "--yes", "--local", "verify")
+	verify.Dir = home
+	execute(t, verify)
+}
