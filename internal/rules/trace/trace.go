@@ -104,7 +104,8 @@ func (c Context) Traceparent(parent SpanID) string {
 }
 
 // ParseXRay reads X-Ray's tracing header, Root=1-8hex-24hex;Parent=16hex;Sampled=1, with its fields in any order and
-// any others among them. Parent may be missing. A sampling decision that has not been made counts as not sampled.
+// any others among them. Parent may be missing or empty. A sampling decision that has not been made counts as not
+// sampled.
 func ParseXRay(text string) Context {
 	var c Context
 	for field := range strings.SplitSeq(text, ";") {
@@ -115,7 +116,7 @@ func ParseXRay(text string) Context {
 				return Context{}
 			}
 		case "Parent":
-			if !decode(c.Parent[:], value) {
+			if value != "" && !decode(c.Parent[:], value) {
 				return Context{}
 			}
 		case "Sampled":
