@@ -14,7 +14,7 @@ import (
 var errNoStatus = errors.New("the receiver sent no status line")
 
 // head is the part of an answer before its body, as far as it came. Its form may have any fault. Herald uses only the
-// status and Retry-After of a head that is not sound.
+// status, Retry-After and Date of a head that is not sound.
 type head struct {
 	// text is the section with the final status: the status line, the header lines and the empty line.
 	text []byte
@@ -24,6 +24,9 @@ type head struct {
 
 	// retryAfter is the value of the first Retry-After.
 	retryAfter string
+
+	// date is the value of the first Date, if there is a Retry-After, which may be counted from it.
+	date string
 
 	// sound says that form and framing leave no doubt about the end of the answer. It is about all sections, those with a
 	// status of 1xx included.
@@ -72,6 +75,9 @@ func (c *conn) section() (h head, err error) {
 			continue
 		}
 		h.retryAfter = strings.Trim(lines.retryAfter, " \t")
+		if h.retryAfter != "" {
+			h.date = strings.Trim(lines.date, " \t")
+		}
 		h.sound = lines.sound && lines.ends <= 1 && err == nil && isSound(h.text[begin:])
 		return h, err
 	}
@@ -129,6 +135,7 @@ type lines struct {
 	ends       int // lines that say where the answer ends
 	sound      bool
 	retryAfter string
+	date       string
 	known      bool // a Retry-After came
 	folding    bool // the last line was that one
 }
@@ -149,13 +156,22 @@ func (l *lines) add(line []byte) {
 	name, value, found := bytes.Cut(text, []byte(":"))
 	l.sound = l.sound && found && isSound(line) && httpguts.ValidHeaderFieldName(string(name))
 	l.folding = false
-	switch name = bytes.TrimSpace(name); {
+	if found {
+		l.keep(bytes.TrimSpace(name), value)
+	}
+}
+
+// keep keeps what a header says.
+func (l *lines) keep(name, value []byte) {
+	switch {
 	case bytes.EqualFold(name, []byte("Content-Length")), bytes.EqualFold(name, []byte("Transfer-Encoding")):
 		l.ends++
-	case bytes.EqualFold(name, []byte("Retry-After")) && found && !l.known:
+	case bytes.EqualFold(name, []byte("Retry-After")) && !l.known:
 		l.retryAfter = string(value)
 		l.known = true
 		l.folding = true
+	case bytes.EqualFold(name, []byte("Date")) && l.date == "":
+		l.date = string(value)
 	}
 }
 

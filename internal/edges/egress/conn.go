@@ -94,7 +94,8 @@ func (c *conn) post(x *exchange) (r delivery.Response, keep bool, err error) {
 	}
 	now := time.Now()
 	r = delivery.Response{
-		Status: h.status, Reason: delivery.StatusReason(h.status), RetryAfter: h.retryAfter, Elapsed: now.Sub(x.started),
+		Status: h.status, Reason: delivery.StatusReason(h.status), RetryAfter: h.retryAfter, Date: h.date,
+		Elapsed: now.Sub(x.started),
 	}
 	keep = sent == nil && h.sound && c.finish(h, earlier(x.deadline, now.Add(drainTime)))
 	return r, keep && c.wire.drained() && c.unasked() == nil, nil

@@ -57,6 +57,31 @@ func stays(net.Conn) {}
 
 func hangsUp(c net.Conn) { _ = c.Close() }
 
+// The date of an answer is that of its receiver's clock. A Retry-After may be counted from it.
+func TestClient_Post_hasTheDateOfARetryAfter(t *testing.T) {
+	t.Parallel()
+	const date = "Fri, 01 May 1998 12:00:00 GMT"
+	want := statuses["503"]
+	want.RetryAfter, want.Date = "120", date
+	rows := []struct {
+		headers string
+		want    delivery.Response
+	}{
+		{"Date: " + date + "\r\nRetry-After: 120\r\n", want}, {"Retry-After: 120\r\nDATE:" + date + " \r\n", want},
+		{"Date: " + date + "\r\nRetry-After: 120\r\nDate: later\r\n", want}, {"Date: " + date + "\r\n", statuses["503"]},
+	}
+	var texts []string
+	for _, row := range rows {
+		texts = append(texts, "HTTP/1.1 503 Status\r\n"+row.headers+"Content-Length: 0\r\n\r\n")
+	}
+	ca := receivers.NewCA(t)
+	base := scripted(t, ca, texts, stays)
+	client := newClient(t, ca, receivers.Target{}, longLimits)
+	for n, row := range rows {
+		checkResponse(t, row.headers, row.want, client.Post(t.Context(), to(fmt.Sprint(base, "/", n))))
+	}
+}
+
 // Whatever is wrong with an answer's form, its status decides, its Retry-After counts, and its connection serves no
 // other delivery.
 func TestClient_Post_decidesByTheStatusWhateverTheFormOfTheHeaders(t *testing.T) {

@@ -18,6 +18,7 @@ type Response struct {
 	Status     int
 	Reason     Reason
 	RetryAfter string // the header as received
+	Date       string // likewise, of an answer with RetryAfter
 	Elapsed    time.Duration
 }
 
@@ -136,7 +137,7 @@ func (s Sender) Attempt(ctx context.Context, m Message, t Target) Outcome {
 	case r.Status >= 200 && r.Status <= 299:
 		out.Verdict, out.Reason = VerdictAcknowledged, ""
 	default:
-		out.RetryAfter = retry.After(r.RetryAfter, s.Now())
+		out.RetryAfter = retry.After(r.RetryAfter, r.Date, s.Now())
 	}
 	return out
 }

@@ -163,6 +163,18 @@ func TestSender_Attempt_decidesByTheStatusAlone(t *testing.T) {
 	}
 }
 
+// A date is counted from the answer's own: the receiver's clock may be an hour off.
+func TestSender_Attempt_countsRetryAfterFromTheAnswersDate(t *testing.T) {
+	r := Response{
+		Status: 503, Reason: ReasonHTTP5xx,
+		RetryAfter: "Fri, 01 May 1998 12:00:30 GMT", Date: "Fri, 01 May 1998 12:00:00 GMT",
+	}
+	got := sender(&scripted{response: r}).Attempt(t.Context(), Message{Body: []byte(body)}, target)
+	if got.RetryAfter != 30*time.Second {
+		t.Errorf("it waits %s", got.RetryAfter)
+	}
+}
+
 func TestSender_Attempt_sendsNoBodyWithoutAType(t *testing.T) {
 	client := &scripted{response: Response{Status: 200}}
 	got := sender(client).Attempt(t.Context(), Message{Body: []byte(`{"data":{}}`)}, target)

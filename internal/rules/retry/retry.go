@@ -61,9 +61,10 @@ func (s Schedule) Wait(n int, random float64, floor, elapsed time.Duration) time
 	return max(wait, 0)
 }
 
-// After reads a Retry-After header (RFC 9110, 10.2.3: seconds or an HTTP date) as a wait
-// from now, at most Cap. Anything negative, past or unreadable is 0.
-func After(header string, now time.Time) time.Duration {
+// After reads a Retry-After header (RFC 9110, 10.2.3: seconds or an HTTP date) as a wait from now, at most Cap. date is
+// the Date header of the same answer, from which a date is counted: the receiver's clock may be wrong. Without one that
+// can be read, it is counted from now. Anything negative, past or unreadable is 0.
+func After(header, date string, now time.Time) time.Duration {
 	header = strings.TrimSpace(header)
 	if header == "" {
 		return 0
@@ -78,6 +79,9 @@ func After(header string, now time.Time) time.Duration {
 	at, err := http.ParseTime(header)
 	if err != nil {
 		return 0
+	}
+	if shown, err := http.ParseTime(strings.TrimSpace(date)); err == nil {
+		now = shown
 	}
 	return min(max(at.Sub(now), 0), Cap)
 }

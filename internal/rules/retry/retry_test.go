@@ -3,6 +3,7 @@ package retry
 import (
 	"fmt"
 	"math"
+	"net/http"
 	"testing"
 	"time"
 
@@ -70,8 +71,30 @@ func TestAfter(t *testing.T) {
 		"Fri, 01 May 2026 12:00:30 GMT": 30 * time.Second, "Fri, 01 May 2026 11:59:00 GMT": 0,
 		"Friday, 01-May-26 12:01:00 GMT": time.Minute, "Fri, 01 May 2099 12:00:00 GMT": Cap, "30, 60": 0,
 	} {
-		if got := After(header, now); got != want {
+		if got := After(header, "", now); got != want {
 			t.Errorf("Retry-After %q waits %s, want %s", header, got, want)
+		}
+	}
+}
+
+// A receiver's clock may be wrong: its dates are true of each other, whatever it shows.
+func TestAfter_countsADateFromTheAnswersOwn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		now := time.Unix(rapid.Int64Range(1_700_000_000, 1_900_000_000).Draw(t, "now"), 0)
+		shown := now.Add(time.Duration(rapid.IntRange(-400*86400, 400*86400).Draw(t, "clock")) * time.Second).UTC()
+		want := time.Duration(rapid.IntRange(0, 43_000).Draw(t, "wait")) * time.Second
+		date, header := shown.Format(http.TimeFormat), shown.Add(want).Format(http.TimeFormat)
+		if got := After(header, date, now); got != want {
+			t.Errorf("Retry-After %q at %q waits %s, want %s", header, date, got, want)
+		}
+		if got := After("7", date, now); got != 7*time.Second {
+			t.Errorf("Retry-After 7 at %q waits %s", date, got)
+		}
+	})
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	for _, date := range []string{"", "soon", "0", "2026-05-01T11:00:00Z"} {
+		if got := After("Fri, 01 May 2026 12:00:30 GMT", date, now); got != 30*time.Second {
+			t.Errorf("with the date %q it waits %s", date, got)
 		}
 	}
 }
@@ -123,11 +146,11 @@ func TestSchedule_Validate(t *testing.T) {
 }
 
 func FuzzAfter(f *testing.F) {
-	f.Add("120")
-	f.Add("Fri, 01 May 2026 12:00:30 GMT")
-	f.Fuzz(func(t *testing.T, header string) {
-		if got := After(header, time.Unix(1_700_000_000, 0)); got < 0 || got > Cap {
-			t.Errorf("%q waits %s", header, got)
+	f.Add("120", "")
+	f.Add("Fri, 01 May 2026 12:00:30 GMT", "Fri, 01 May 2026 12:00:00 GMT")
+	f.Fuzz(func(t *testing.T, header, date string) {
+		if got := After(header, date, time.Unix(1_700_000_000, 0)); got < 0 || got > Cap {
+			t.Errorf("%q at %q waits %s", header, date, got)
 		}
 	})
 }
