@@ -91,7 +91,7 @@ var meanings = map[Code]meaning{
 	CodeBodyTooLarge: {413, "Body too large",
 		"The body is larger than 65536 bytes."},
 	CodeUnsupportedMediaType: {415, "Unsupported media type",
-		"The body must be sent as Content-Type: application/json."},
+		"The body must be sent as Content-Type: application/json, without a Content-Encoding."},
 	CodeValidationFailed: {422, "Not allowed",
 		"The body is well-formed, but what it asks for is not allowed."},
 	CodeTooManyRequests: {429, "Too many requests",

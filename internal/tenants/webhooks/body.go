@@ -28,6 +28,8 @@ func (c *call) checkBody() error {
 	switch {
 	case c.route.body == noBody:
 		return checkNoBody(c.body)
+	case len(c.body) > 0 && encoded(c.in.Headers["content-encoding"]):
+		return problem.New(problem.CodeUnsupportedMediaType)
 	case c.route.body == optionalBody && checkNoBody(c.body) == nil:
 		c.body = nil
 		return nil
@@ -37,6 +39,12 @@ func (c *call) checkBody() error {
 		return problem.New(problem.CodeUnsupportedMediaType)
 	}
 	return nil
+}
+
+// encoded reports whether a Content-Encoding says that the body is compressed, or encoded in another way.
+func encoded(header string) bool {
+	header = strings.TrimSpace(header)
+	return header != "" && !strings.EqualFold(header, "identity")
 }
 
 // checkNoBody accepts nothing, {} or null, of any content type: clients send each of them.

@@ -1,6 +1,9 @@
 package webhooks
 
 import (
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -252,4 +255,38 @@ func TestHandler_create_keepsToTheLimitOfATenant(t *testing.T) {
 	}
 	w.expect("one more", "409 endpoint_limit", w.do(key, "POST", "/v1/webhooks", w.fresh()))
 	w.expect("a restore", "409 endpoint_limit", w.do(key, "POST", path+"/restore", ""))
+}
+
+// A compressed body is named as what it is, on every route with a body. It is not malformed JSON.
+func TestCall_checkBody_refusesEncodedBodies(t *testing.T) {
+	w, key := newTenant(t)
+	path := "/v1/webhooks/" + w.create(key).ID
+	var compressed bytes.Buffer
+	zip := gzip.NewWriter(&compressed)
+	_, err := zip.Write([]byte(valid))
+	if err = errors.Join(err, zip.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, encoding := range []string{"gzip", "GZIP", " x-gzip", "br", "zstd", "aws-chunked", "identity, gzip"} {
+		header := http.Header{
+			"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}, "Content-Encoding": {encoding},
+		}
+		for route, method := range map[string]string{
+			"/v1/webhooks": "POST", path: "PATCH", path + "/rotate-secret": "POST", path + "/test": "POST",
+		} {
+			a := w.call(method, route, header, compressed.Bytes())
+			w.expect(encoding+" "+route, "415 unsupported_media_type", a)
+			if !strings.Contains(string(a.body), "Content-Encoding") {
+				t.Errorf("%s: %s", encoding, a.body)
+			}
+		}
+	}
+	for _, encoding := range []string{"", "identity", "Identity"} {
+		header := http.Header{
+			"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}, "Content-Encoding": {encoding},
+		}
+		if a := w.call("POST", "/v1/webhooks", header, []byte(w.fresh())); a.status != http.StatusCreated {
+			t.Errorf("%q: %d %s", encoding, a.status, a.body)
+		}
+	}
 }
