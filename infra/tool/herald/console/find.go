@@ -6,9 +6,11 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
 // idForms are the ids that lead to a page, wherever in a text they stand.
@@ -27,12 +29,19 @@ var idForms = []struct {
 func (s *Server) find(w http.ResponseWriter, r *http.Request) {
 	pasted := r.URL.Query().Get("q")
 	for _, k := range idForms {
-		if id := k.form.FindString(pasted); id != "" {
+		if id := k.form.FindString(pasted); id != "" && !ofTenant(pasted, id) {
 			http.Redirect(w, r, s.site.Link(k.path, k.field, id), http.StatusSeeOther) //nolint:gosec // the console's own path
 			return
 		}
 	}
 	s.show(view{template: "find", title: "Search", read: searchPage})(w, r)
+}
+
+// ofTenant reports whether an id is a part of a tenant's id, as job_42 is of org:job_42. The text endpoint_id=webhook_1
+// could be a tenant's id as well, but the name of the field says what is meant.
+func ofTenant(pasted, id string) bool {
+	pasted = strings.TrimSpace(pasted)
+	return event.ValidTenantID(pasted) && !strings.HasPrefix(pasted, id) && !strings.Contains(pasted, "_id")
 }
 
 // searchPage looks for a text that is no id: a tenant's, a description or a host.

@@ -246,6 +246,7 @@ func TestFind_leadsFromAPastedTextToItsPage(t *testing.T) {
 		{"unreadable_1", "/letter?delivery_id=unreadable_1"},
 		{"da4f1868-ea81-437f-8447-bda686c2a84a", "/rejected?message_id=da4f1868-ea81-437f-8447-bda686c2a84a"},
 		{"acme", "/find?q=acme"},
+		{"org:job_42", "/find?q=org%3Ajob_42"}, {"endpoint_id=webhook_1", "/endpoint?endpoint_id=webhook_1"},
 		{"", "/find?q="},
 		{"<script>alert(1)</script>", "/find?q=%3Cscript%3Ealert%281%29%3C%2Fscript%3E"},
 		{"//evil.example/?msg", "/find?q=%2F%2Fevil.example%2F%3Fmsg"},
