@@ -15,6 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/movein"
 	"github.com/herald-webhooks/herald/internal/edges/egress"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
 // convertCommand is the command endpoints convert.
@@ -60,6 +61,10 @@ func rulesOf(line *cli.Command) (rules movein.Rules, err error) {
 	if line.String("from") == "" {
 		return rules, exit.With(exit.Usage, "--from is required: svix, convoy, outpost or standard")
 	}
+	tenant := line.String("tenant")
+	if field := strings.HasPrefix(tenant, "."); tenant != "" && !field && !event.ValidTenantID(tenant) {
+		return rules, exit.With(exit.Usage, "--tenant %s", event.TenantIDRule)
+	}
 	policy, err := egress.ParsePolicy(egress.Settings{
 		Stage: egress.LocalStage, AllowCIDRs: line.String("cidrs"), AllowPorts: line.String("ports"),
 	})
@@ -67,7 +72,7 @@ func rulesOf(line *cli.Command) (rules movein.Rules, err error) {
 		return rules, exit.With(exit.Usage, "--ports or --cidrs: %v", err)
 	}
 	return movein.Rules{
-		From: movein.Source(line.String("from")), Tenant: line.String("tenant"), PerHost: line.Int("per-host"),
+		From: movein.Source(line.String("from")), Tenant: tenant, PerHost: line.Int("per-host"),
 		URLs: endpoint.URLPolicy{Addr: policy.Addr, Port: policy.Port},
 	}, nil
 }

@@ -17,10 +17,15 @@ import (
 // A suggested line is pasted as it is, into whatever shell the operator has. It asks about the tenant that it names,
 // even if the id begins like a flag or has a pipe in it.
 func TestSuggestions_nameATenantInEveryShell(t *testing.T) {
+	tried := map[string]bool{}
 	for _, tenant := range slices.Concat(names.Tenants(), []string{"-acme", "-y", "--", "-"}) {
 		for _, state := range []api.State{api.StateOpen, api.StatePaused, api.StateDeleted, api.StateHealthy} {
 			for _, paused := range []bool{true, false} {
 				for _, command := range suggestedFor(t, tenant, state, paused) {
+					if tried[command] {
+						continue
+					}
+					tried[command] = true
 					words := inShell(t, command)
 					if diff := slices.Compare(words, inCmd(t, command)); diff != 0 {
 						t.Errorf("sh and cmd.exe differ in %s", command)
@@ -136,4 +141,29 @@ func TestQuoted_isOneWordInEveryShell(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Each command that takes a tenant asks about it as it was typed: as the value of a flag, behind -- as an argument, and
+// before the slash of an endpoint.
+func TestCommands_askAboutTheTenantThatWasTyped(t *testing.T) {
+	for _, tenant := range names.Tenants() {
+		for _, line := range [][]string{
+			{"keys", "list", "--tenant", tenant}, {"keys", "issue", "--tenant=" + tenant}, {"dead", "list", "--tenant", tenant},
+			{"rejected", "list", "--tenant", tenant}, {"endpoints", "list", "--tenant", tenant},
+			{"deliveries", "find", "--tenant", tenant, "--event", "evt_1"}, {"endpoints", "show", "--", tenant + "/crm"},
+			{"endpoints", "pause", "--", tenant + "/crm"},
+			{"endpoints", "limit", "--rate=5", "--reason=x", "--", tenant + "/crm"},
+			{"dead", "replay", "--endpoint=" + tenant + "/crm"},
+			{"tenants", "pause", "--", tenant}, {"tenants", "erase", "--", tenant},
+		} {
+			f := &fake{later: slices.Repeat([]string{together(api.Survey{Complete: true}, api.Erased{})}, 9)}
+			_, _, words := f.play(t, "", append([]string{"--yes"}, line...)...)
+			if !slices.ContainsFunc(f.requests, func(r sent) bool {
+				selector, _ := r["selector"].(map[string]any)
+				return r["tenant_id"] == tenant || selector["tenant_id"] == tenant
+			}) {
+				t.Errorf("%q: asked %v\n%s", line, f.requests, words)
+			}
+		}
+	}
 }
