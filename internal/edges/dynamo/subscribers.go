@@ -61,6 +61,7 @@ func subscriberOf(row attributes) (s Subscriber, live bool) {
 		return s, false
 	}
 	e, err := endpointOf(row)
-	s.Status, s.Events, s.Err = e.Status, e.Events, err
+	s.Err = err
+	s.Status, s.Events = e.Status, e.Events
 	return s, true
 }
