@@ -81,12 +81,18 @@ func (s *judge) tenant(r *record) (id string) {
 	if s.From == Convoy {
 		r.ignore("owner_id")
 	}
+	mapped, known := s.Tenants[id]
 	switch {
 	case id == "":
 		r.refuse(path, "names no tenant: see --tenant")
+	case known:
+		id = mapped
+	case s.Tenants != nil:
+		r.refuse(path, shortened(id)+" is not in the file of --tenant-map")
+		id = ""
 	case !event.ValidTenantID(id):
 		rule := strings.Replace(event.TenantIDRule, "must be", "has", 1)
-		r.refuse(path, "is no id of a tenant, which "+rule+": see --tenant")
+		r.refuse(path, "is no id of a tenant, which "+rule+": see --tenant-map")
 		id = ""
 	}
 	return id

@@ -27,7 +27,8 @@ const (
 // Rules are the choices of the operator, and the rules of the stack for URLs.
 type Rules struct {
 	From    Source
-	Tenant  string // the id of all endpoints' tenant, or a dot and the path of a field; "" means the usual field
+	Tenant  string    // the id of all endpoints' tenant, or a dot and the path of a field; "" means the usual field
+	Tenants TenantMap // by the ids that the endpoints have; nil: those are the tenants' own
 	URLs    endpoint.URLPolicy
 	PerHost int // how many endpoints a tenant may have at one host
 }

@@ -23,6 +23,9 @@ func convertCommand(s setup) *cli.Command {
 	c := command("convert FILE", "write what another sender's API answers as lines for endpoints import",
 		func(_ context.Context, line *cli.Command) error {
 			rules, err := rulesOf(line)
+			if err == nil {
+				rules.Tenants, err = s.tenantMap(line)
+			}
 			if err != nil {
 				return err
 			}
@@ -34,6 +37,7 @@ func convertCommand(s setup) *cli.Command {
 			string(movein.Svix), string(movein.Convoy), string(movein.Outpost), string(movein.Standard)),
 		&cli.StringFlag{Name: "to", Value: "endpoints.jsonl", Usage: "a new file, for its owner's eyes only"},
 		usage.Text("tenant", "the tenant's id; or the field that has it, with a dot before it: .metadata.org"),
+		usage.Text("tenant-map", "a file with the tenant's id for each of theirs: JSON lines with id, tenant_id, or CSV"),
 		usage.Text("ports", "the stack's EgressAllowPorts: ports besides 443"),
 		usage.Text("cidrs", "the stack's EgressAllowCidrs: addresses that are not public"),
 		usage.Number("per-host", "the stack's MaxEndpointsPerHost", 20, 1, endpoint.MaxLive),
@@ -54,6 +58,29 @@ func typesCommand(s setup) *cli.Command {
 	c.Description = "FILE, or standard input for -, is JSON: the event types of Svix or Convoy, or the topics of\n" +
 		"Outpost, as their APIs answer them. infra/docs/publishing.md says how to build Herald with the catalogue."
 	return c
+}
+
+// tenantMap reads the file of the flag, nil where it is not given.
+func (s setup) tenantMap(line *cli.Command) (movein.TenantMap, error) {
+	path, tenant := line.String("tenant-map"), line.String("tenant")
+	switch {
+	case path == "":
+		return nil, nil //nolint:nilnil // no map, and no fault
+	case tenant != "" && !strings.HasPrefix(tenant, "."):
+		return nil, exit.With(exit.Usage, "--tenant %s names one tenant for all, and --tenant-map one for each: "+
+			"give one of them", answers.Safe(tenant))
+	case path == "-" && line.Args().First() == "-":
+		return nil, exit.With(exit.Usage, "--tenant-map -: standard input has the endpoints")
+	}
+	content, err := s.terminal.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := movein.ReadTenantMap(content)
+	if err != nil {
+		return nil, exit.With(exit.Usage, "%s: %s", path, answers.Safe(err.Error()))
+	}
+	return ids, nil
 }
 
 // rulesOf are the rules that a line's flags set.

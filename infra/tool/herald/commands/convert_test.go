@@ -229,3 +229,25 @@ func TestConvert_reportsAsJSON(t *testing.T) {
 	}
 	contains(t, out, `"converted": 1`, `"host": "a.example.com"`, `"field": "uid"`, `"more": true`)
 }
+
+func TestConvert_takesTenantsFromAFile(t *testing.T) {
+	one := `{"tenant_id":"app 1","url":"https://a.example.com/hidden","secret":"` + secretOf(1) + `"}`
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"svix.jsonl": one, "tenants.csv": "app 1,acme.com\n", "bad.csv": "app 1,acme com\napp 2\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const line = "endpoints convert --from svix svix.jsonl"
+	(&fake{}).ends(t, exit.Failed, line, "see --tenant-map")
+	(&fake{}).ends(t, exit.Done, line+" --tenant-map tenants.csv", "1 converted, 0 left out")
+	made, err := os.ReadFile("endpoints.jsonl")
+	if err != nil || !strings.Contains(string(made), `"tenant_id":"acme.com"`) {
+		t.Errorf("%s, %v", made, err)
+	}
+	misuse(t, line+" --tenant-map bad.csv", "bad.csv: line 1: acme com is no id of a tenant", "line 2: has 1 fields")
+	misuse(t, line+" --tenant-map tenants.csv --tenant acme", "give one of them")
+	misuse(t, "endpoints convert --from svix - --tenant-map -", "standard input has the endpoints")
+}
