@@ -382,6 +382,32 @@ func TestBoth_readsTypesOfAnotherSender(t *testing.T) {
 	}
 }
 
+// The lists of identity products become catalogues, with types below the specification's objects and shapes of their
+// own.
+func TestBoth_readsTheListsOfIdentityProducts(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, "infra/tool/movein/testdata/*.json"))
+	if err != nil || len(files) < 4 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, report, err := movein.Types(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "own.yaml")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := both(root, path); err != nil || len(all.own) != len(report.Objects) {
+			t.Errorf("%s: %d of %d types: %v", file, len(all.own), len(report.Objects), err)
+		}
+	}
+}
+
 // The API answers with all examples at once. A file that repeats one by aliases is small, and they are not.
 func TestBoth_boundsTheExamplesTogether(t *testing.T) {
 	catalogue := func(types int) string {

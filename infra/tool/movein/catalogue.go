@@ -1,6 +1,7 @@
 package movein
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
@@ -8,16 +9,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// write is the catalogue of some types, as infra/install/catalogue reads it. The JSON in it is YAML, too.
-func write(types []eventType) []byte {
-	var b strings.Builder
+// write is the catalogue of some types, as infra/install/catalogue reads it, with the line of each type. The JSON in it
+// is YAML, too.
+func write(types []eventType) (text []byte, lines []int) {
+	var b bytes.Buffer
 	b.WriteString(`# The event types of another sender, converted by herald events convert. See infra/docs/publishing.md.
 openapi: 3.1.0
 info: { title: Event types, version: "1" }
 
 webhooks:
 `)
+	line := bytes.Count(b.Bytes(), []byte("\n")) + 1
 	for _, t := range types {
+		begins := b.Len()
 		deprecated := ""
 		if t.deprecated {
 			deprecated = "\n      deprecated: true"
@@ -34,8 +38,10 @@ webhooks:
             example:
               data: %s
 `, quoted(t.name), deprecated, indented(quoted(t.summary), 0), indented(t.schema, 16), indented(t.example, 14))
+		lines = append(lines, line)
+		line += bytes.Count(b.Bytes()[begins:], []byte("\n"))
 	}
-	return []byte(b.String())
+	return b.Bytes(), lines
 }
 
 // indented is JSON below a key of YAML. YAML has fewer characters in its texts than JSON, so all others are escaped.

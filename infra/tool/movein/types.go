@@ -3,8 +3,6 @@ package movein
 import (
 	"cmp"
 	"fmt"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +12,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/infra/tool/movein/redraft"
-	"github.com/herald-webhooks/herald/internal/rules/event"
 	"github.com/herald-webhooks/herald/internal/rules/schema"
 )
 
@@ -69,7 +66,9 @@ func Types(content []byte) (catalogue []byte, report Report, err error) {
 	if len(c.types) == 0 {
 		return nil, report, nil
 	}
-	return write(c.types), report, nil
+	catalogue, lines := write(c.types)
+	warn(report, lines)
+	return catalogue, report, nil
 }
 
 // anyObject takes all data.
@@ -120,30 +119,6 @@ func (r *record) deprecated() (marked bool) {
 		}
 	}
 	return marked
-}
-
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+$`)
-
-// checkName refuses a name that no catalogue of an adopter may have.
-func (r *record) checkName(name string) {
-	object, _, _ := strings.Cut(name, ".")
-	switch {
-	case name == "":
-		r.refuse("name", "is missing")
-	case event.Known(name) && reservedObject(object):
-		r.refuse("name", "is one of the specification's: Herald has it already")
-	case len(name) > maxName || !nameForm.MatchString(name):
-		r.refuse("name", fmt.Sprintf("must be object.action, of A-Z a-z 0-9 _ - and dots, with up to %d characters", maxName))
-	case reservedObject(object):
-		r.refuse("name", "names below "+object+". are Herald's")
-	}
-}
-
-// reservedObject reports whether the names below an object are Herald's.
-func reservedObject(object string) bool {
-	return slices.ContainsFunc([]string{
-		"user", "organization", "organizationMembership", "organizationInvitation", "connection", "herald",
-	}, func(own string) bool { return strings.EqualFold(own, object) })
 }
 
 // summary is the description on one line, or the name where there is none.

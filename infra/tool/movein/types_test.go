@@ -113,9 +113,9 @@ func TestEventType_boundsWhatItWrites(t *testing.T) {
 
 func TestTypes_leavesOutNamesThatNoCatalogueHas(t *testing.T) {
 	for file, want := range map[string]string{
-		`["user.created"]`:                      "name: is one of the specification's",
-		`["user.signup"]`:                       "name: names below user. are Herald's",
-		`["Organization.paid"]`:                 "name: names below Organization. are Herald's",
+		`["herald.test"]`:                       "name: names below herald. are for Herald's test deliveries",
+		`["Organization.paid"]`:                 "name: Organization differs from organization in case only",
+		`["user.Created"]`:                      "name: differs from user.created in case only",
 		`["signup"]`:                            "name: must be object.action",
 		`["*"]`:                                 "name: must be object.action",
 		`["order placed.now"]`:                  "name: must be object.action",
