@@ -59,9 +59,16 @@ func TestOwnPublishersSendTypesOfTheStacksCatalogue(t *testing.T) {
 	}
 	t.Cleanup(stack.Close)
 	state := filepath.Join(dir, statefile.Name)
-	prints(t, execute(t, exec.Command(filepath.Join(bin, "demo"), "-state", state)), "5 of 5 verified", "checks held")
-	execute(t, exec.Command(filepath.Join(bin, "incident"), "-state", state, "-seed", "17", "-letters", "5", "-once"))
-	verify := exec.Command(filepath.Join(bin, "herald"), "--yes", "--local", "verify")
-	verify.Dir = home
-	execute(t, verify)
+	for said, args := range map[string][]string{
+		"5 of 5 verified": {"demo", "-state", state},
+		"There it is":     {"incident", "-state", state, "-seed", "17", "-letters", "5", "-once"},
+		"5 events":        {"herald", "--yes", "--local", "verify"},
+	} {
+		t.Run(args[0], func(t *testing.T) {
+			t.Parallel()
+			publisher := exec.Command(filepath.Join(bin, args[0]), args[1:]...)
+			publisher.Dir = home
+			prints(t, execute(t, publisher), said)
+		})
+	}
 }
