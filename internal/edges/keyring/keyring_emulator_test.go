@@ -12,6 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/keyring"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/internal/testkit/names"
 )
 
 func TestDataKeys_Unwrap_needsTheContextAndTheKey(t *testing.T) {
@@ -68,6 +69,28 @@ func TestSecrets_Open_needsTheSecretsOwnName(t *testing.T) {
 	} {
 		if _, err := secrets().Open(t.Context(), other, sealed); !errors.Is(err, keyring.ErrUnopenable) {
 			t.Errorf("%s opens it: %v", name, err)
+		}
+	}
+}
+
+// A tenant's id is a part of the encryption context as it is.
+func TestSecrets_Open_needsTheTenantAsItIsCalled(t *testing.T) {
+	cfg := testkit.Moto(t)
+	key := testkit.Key(t, cfg)
+	tenants := names.Tenants()
+	for n, tenant := range tenants {
+		id := keyring.SecretID{TenantID: tenant, EndpointID: "webhook_1", Version: 1}
+		secrets := keyring.NewSecrets(kms.NewFromConfig(cfg), key)
+		sealed, err := secrets.Seal(t.Context(), id, "whsec_"+tenant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := secrets.Open(t.Context(), id, sealed); err != nil || got != "whsec_"+tenant {
+			t.Errorf("%s: %q, %v", tenant, got, err)
+		}
+		id.TenantID = tenants[(n+1)%len(tenants)]
+		if _, err := secrets.Open(t.Context(), id, sealed); !errors.Is(err, keyring.ErrUnopenable) {
+			t.Errorf("%s opens what is of %s: %v", id.TenantID, tenant, err)
 		}
 	}
 }
