@@ -43,7 +43,8 @@ func TestOwnPublishersSendTypesOfTheStacksCatalogue(t *testing.T) {
 		t.Fatal(err)
 	}
 	golang(t, "run", "./infra/install/catalogue", "-own", given, "-out", dir)
-	build := []string{"build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-overlay", filepath.Join(dir, "overlay.json")}
+	overlay := filepath.Join(dir, "overlay.json")
+	build := []string{"build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-overlay", overlay}
 	folders, err := os.ReadDir(filepath.Join(root, "functions"))
 	if err != nil {
 		t.Fatal(err)
