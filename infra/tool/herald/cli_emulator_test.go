@@ -53,6 +53,7 @@ func TestCommandsOnTheLocalStack(t *testing.T) {
 	contains(t, <-lines, "http_5xx")
 	ends(t, exit.Unhealthy, "status", broken.ID)
 	ends(t, exit.Done, "endpoints show "+broken.ID+" --tenant acme", "failing")
+	ends(t, exit.Done, "types used user.deleted", broken.ID, "user.deleted")
 	ends(t, exit.Done, "endpoints pause "+broken.ID+" --tenant acme --reason ticket")
 	ends(t, exit.Done, "endpoints show "+broken.ID+" --tenant acme", "ticket")
 	ends(t, exit.Done, "endpoints resume "+broken.ID+" --tenant acme")
