@@ -20,25 +20,15 @@ var layouts = []string{
 // ParseTime reads a time as operators write it: 2026-01-02T15:04:05Z, 2026-01-02, 22:00 (the last one, here),
 // 7d or 2h for so long ago, yesterday, or seconds since 1970.
 func ParseTime(flag, text string, now time.Time) (time.Time, error) {
-	switch day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location()); text {
+	switch day := moments(dayOf(now), now.Location())[0]; text {
 	case "now":
 		return now, nil
 	case "today":
 		return day, nil
 	case "yesterday":
-		return day.AddDate(0, 0, -1), nil
+		return moments(dayOf(day.Add(-time.Second)), now.Location())[0], nil
 	}
-	for _, layout := range layouts {
-		at, err := time.ParseInLocation(layout, text, now.Location())
-		if err != nil {
-			continue
-		}
-		if at.Year() == 0 { // a time of the day
-			at = time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), at.Second(), 0, now.Location())
-			if at.After(now) {
-				at = at.AddDate(0, 0, -1)
-			}
-		}
+	if at, found := parseClock(text, now); found {
 		return at, nil
 	}
 	if unix.MatchString(text) {
@@ -50,6 +40,24 @@ func ParseTime(flag, text string, now time.Time) (time.Time, error) {
 	}
 	const forms = "7d or 2h (ago), 22:00, 2026-01-02 or 2026-01-02T15:04:05Z"
 	return time.Time{}, exit.With(exit.Usage, "--%s: %q is no time; give %s", flag, text, forms)
+}
+
+// parseClock reads a time by the layouts. A time of the day is the last moment at which clocks showed it, a date its
+// first moment.
+func parseClock(text string, now time.Time) (time.Time, bool) {
+	for _, layout := range layouts {
+		at, err := time.Parse(layout, text)
+		switch {
+		case err != nil:
+			continue
+		case strings.HasSuffix(layout, "Z07:00"):
+			return at, true
+		case at.Year() != 0:
+			return moments(at, now.Location())[0], true
+		}
+		return last(at, now), true
+	}
+	return time.Time{}, false
 }
 
 var (
