@@ -306,6 +306,27 @@ func TestItem_NextQuota_doublesUpToItsLimitAndBeyondOnlyForWhatWouldBeLate(t *te
 	}
 }
 
+// A run may send nothing that is older than what the run before it sent. Then the recovery is late as long as anything
+// is left that was created before it began.
+func TestItem_NextQuota_ofARunThatDidNotGetOn(t *testing.T) {
+	for name, row := range map[string]struct {
+		oldest, last time.Duration // created so long before the recovery began: now, and in the last run
+		want         int
+	}{
+		"with something left":                      {time.Hour, time.Hour, 1920},
+		"with something left that is older":        {2 * time.Hour, time.Hour, 1920},
+		"with what was created as it began":        {0, 0, 960},
+		"with what was created as it began, again": {0, -time.Minute, 960},
+	} {
+		item := recovering().item
+		item.Since = epoch
+		item.Pace = Pace{Quota: 960, Oldest: epoch.Add(-row.last)}
+		if got := item.NextQuota(settings, epoch.Add(-row.oldest), epoch); got != row.want {
+			t.Errorf("%s: %d, want %d", name, got, row.want)
+		}
+	}
+}
+
 func TestRecent_Share_forgetsAfterTenMinutes(t *testing.T) {
 	r := Recent{}.Add(10, 5, epoch).Add(4, 4, epoch.Add(6*time.Minute))
 	for after, want := range map[time.Duration][2]int{

@@ -38,6 +38,21 @@ func beside(object []byte) []byte {
 	return append([]byte(fields), bytes.TrimPrefix(bytes.TrimSpace(object), []byte("{"))...)
 }
 
+// The largest body that EventsQueue takes has a cure as well. A larger one comes from elsewhere, and is not looked into.
+func TestDecode_namesTheCureOfALargeEnvelope(t *testing.T) {
+	const most = 256 << 10
+	body := wrapped(t)["envelope/testdata/sns_notification.json"]
+	for size, want := range map[int]string{
+		most: envelope.Cure(body), most + 1: "262145 bytes are more than the 262144 allowed",
+	} {
+		padded := append(bytes.Repeat([]byte(" "), size-len(body)), body...)
+		_, err := event.Decode(padded, "sqs-id")
+		if got := invalid(t, err); got.Reason != want {
+			t.Errorf("of %d bytes: %q, want %q", size, got.Reason, want)
+		}
+	}
+}
+
 func TestDecode_namesTheCureOfAnEnvelope(t *testing.T) {
 	for file, body := range wrapped(t) {
 		_, err := event.Decode(body, "sqs-id")
