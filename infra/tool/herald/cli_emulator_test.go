@@ -47,6 +47,7 @@ func TestCommandsOnTheLocalStack(t *testing.T) {
 		i.publish(t, examples.Message{ID: id, TenantID: "acme", Type: "user.deleted", Data: data})
 	}
 	i.publish(t, examples.Message{ID: "evt_3", TenantID: "acme", Type: "no.such", Data: jsontext.Value("{}")})
+	others := i.awkward(t)
 	id := i.dies(t, broken, 2)
 	mended.Fail()
 	eventually(t, "a line of tail", func(context.Context) (bool, error) { return len(lines) > 0, nil })
@@ -68,6 +69,7 @@ func TestCommandsOnTheLocalStack(t *testing.T) {
 	})
 
 	ends(t, exit.Done, "rejected list", "evt_3")
+	live(t, others)
 	i.movesIn(t, page)
 
 	erased := strings.Fields(ends(t, exit.Done, "tenants erase acme"))
