@@ -38,7 +38,8 @@ func beside(object []byte) []byte {
 	return append([]byte(fields), bytes.TrimPrefix(bytes.TrimSpace(object), []byte("{"))...)
 }
 
-// The largest body that EventsQueue takes has a cure as well. A larger one comes from elsewhere, and is not looked into.
+// The largest body that EventsQueue takes has a cure as well. A larger one comes from elsewhere, and is not looked
+// into.
 func TestDecode_namesTheCureOfALargeEnvelope(t *testing.T) {
 	const most = 256 << 10
 	body := wrapped(t)["envelope/testdata/sns_notification.json"]
