@@ -167,6 +167,10 @@ build: native .venv/installed ## run sam build (arm64) and make the native build
 
 SETTINGS ?= infra/install/site/settings.yaml
 site: $(OVERLAY) ## write the pages for tenants' developers into .local/site; SETTINGS=file has your name and colours
+	@$(MAKE) -s site-pages
+
+# Apart from site, since package has made the overlay and said what is in it already.
+site-pages:
 	@rm -rf .local/site
 	@go run $(addprefix -overlay ,$(OVERLAY)) ./infra/install/site -settings "$(SETTINGS)" \
 		-openapi $(if $(CATALOGUE),.local/catalogue/openapi.yaml,infra/openapi.yaml)
@@ -178,7 +182,7 @@ package: $(OVERLAY) ## write what installs this version, the same bytes each tim
 	@rm -rf .local/arm64 .local/cli; mkdir -p .local/arm64 .local/cli
 	@$(MAKE) -s -j $(or $(JOBS),$(shell getconf _NPROCESSORS_ONLN)) VERSION='$(VERSION)' \
 		package-functions $(PLATFORMS:%=package-herald-%)
-	@$(MAKE) site
+	@$(MAKE) -s site-pages
 	@echo "packing: archives, template, parameters, licences, checksums"
 	@go run $(addprefix -overlay ,$(OVERLAY)) ./infra/install/pack
 	@echo "Herald $(VERSION): .local/package is to be uploaded, .local/package-herald has herald for $(words $(PLATFORMS)) platforms"
