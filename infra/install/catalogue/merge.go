@@ -100,9 +100,10 @@ func (m *merger) left() (types []entry, notes []string) {
 	for _, t := range m.herald {
 		own := slices.ContainsFunc(m.own.types, func(o entry) bool { return o.Name == t.Name })
 		out := slices.IndexFunc(m.own.leftOut, func(o mark) bool { return selects(o.name, t.Name) })
+		named := slices.IndexFunc(m.own.leftOut, func(o mark) bool { return o.name == t.Name })
 		switch {
-		case own && out >= 0 && m.own.leftOut[out].name == t.Name:
-			m.fault(m.own.leftOut[out].line, "%s is left out and described", t.Name)
+		case own && named >= 0:
+			m.fault(m.own.leftOut[named].line, "%s is left out and described", t.Name)
 		case own:
 			notes = append(notes, t.Name+" has the shape of your catalogue: its data is checked as SchemaCheck says, "+
 				"by default not at all")

@@ -102,7 +102,7 @@ func TestBoth_namesTheLineOfAMark(t *testing.T) {
 			`16: x-leave-out: "user.exploded" is no event of the specification`,
 		},
 		"a type that is left out and described": {
-			own{name: "user.created", more: "x-leave-out: [user.created]\n"}.text(),
+			own{name: "user.created", more: "x-leave-out: [user.*, user.created]\n"}.text(),
 			"15: user.created is left out and described",
 		},
 		"no type that is left": {
@@ -135,11 +135,16 @@ func TestBoth_namesTheLineOfAMark(t *testing.T) {
 }
 
 func TestNews_saysWhoBeginsToGetAType(t *testing.T) {
-	before, _ := merged(t, own{name: "user.signed_out"}.text())
+	before, _ := merged(t, strings.Replace(
+		own{name: "user.signed_out", more: "x-wildcards: [account.*]\n"}.text(), "webhooks:\n",
+		"webhooks:\n  account.made: &made { post: { summary: s, requestBody: { content: { application/json: {\n"+
+			"    schema: { properties: { data: {} } }, example: { data: {} } } } } } }\n", 1))
 	after, faults := merged(t, own{name: "user.signed_in", more: "x-leave-out: [connection.*]\n"}.text())
 	want := []string{
 		"user.signed_in is new: endpoints with * or user.* begin to get it",
+		"account.* is gone: endpoints with it get nothing by it any more",
 		"connection.saml_certificate_renewed is gone: new events of this type are rejected",
+		"account.made is gone: new events of this type are rejected",
 		"user.signed_out is gone: new events of this type are rejected",
 	}
 	if diff := gocmp.Diff(want, news(before, after)); faults != "" || diff != "" {

@@ -17,6 +17,11 @@ func news(before, after tables) (lines []string) {
 			lines = append(lines, fmt.Sprintf("%s is new: endpoints with %s begin to get it", t.Name, reached(t.Name, after)))
 		}
 	}
+	for _, w := range before.wildcards {
+		if !slices.Contains(after.wildcards, w) {
+			lines = append(lines, w+" is gone: endpoints with it get nothing by it any more")
+		}
+	}
 	for _, t := range had {
 		if !contains(has, t.Name) {
 			lines = append(lines, t.Name+" is gone: new events of this type are rejected")

@@ -20,6 +20,11 @@ func TestBeat_sendsATypeOfTheCatalogue(t *testing.T) {
 	}
 	const want = `{"tenant_id":"${HeartbeatTenant}","type":"order.shipped","data":{"note":"a ${!b} of Zoë's"}}`
 	after := heartbeatOf(t, own, func(string) bool { return false })
+	reshaped := append(own[:len(own):len(own)], catalogue.Type{Name: "user.updated", Example: `{"sub":"1"}`})
+	const kept = `{"tenant_id":"${HeartbeatTenant}","type":"user.updated","data":{"sub":"1"}}`
+	if got := heartbeatOf(t, reshaped, func(string) bool { return false }); got != kept {
+		t.Errorf("with a user.updated of one's own the heartbeat is %s", got)
+	}
 	if diff := cmp.Diff(want, after); diff != "" {
 		t.Errorf("the heartbeat (-want +got):\n%s", diff)
 	}

@@ -28,12 +28,12 @@ func TestReadTenantMap_namesTheLineOfEachFault(t *testing.T) {
 		"":               {"has no tenant in it"},
 		"id,tenant_id\n": {"has no tenant in it"},
 		"a,b\nc\nd,e,f\ng,h i\n,x": {
-			"line 2: has 1 fields", "line 3: has 3 fields", "line 4: h i is no id", "line 5: has no id"},
+			"line 2: has 1 fields", "line 3: has 3 fields", "line 4: the tenant_id must be", "line 5: has no id"},
 		"a,b\na,c":   {"line 2: a has another tenant on line 1"},
 		"a,b\n\"c,d": {"line 2: is no CSV"},
 		`{"id":"a","tenant_id":"b"}` + "\n" + `{"id":"a","tenant":"b"}` + "\nx\n" + `{"id":"c"}`: {
 			"line 2: is no object", "line 3: is no object", "line 4: has no id, or no tenant_id"},
-		strings.Repeat("a,/\n", 30): {"line 20: / is no id of a tenant: it must be 1 to 128", "there are 10 more faults"},
+		strings.Repeat("a,/\n", 30): {"line 20: the tenant_id must be 1 to 128", "there are 10 more faults"},
 	} {
 		got, err := ReadTenantMap([]byte(file))
 		if err == nil || got != nil {
