@@ -46,12 +46,17 @@ func (a *Alarm) History(d *Data, from, until time.Time) ([]Change, error) {
 				first = changes
 			}
 			if fired(changes) != fired(first) {
-				return nil, fmt.Errorf("alarm %s depends on %s: %v or %v", a.Name, open(zeroes), first, changes)
+				return nil, &Undecided{fmt.Sprintf("alarm %s depends on %s: %v or %v", a.Name, open(zeroes), first, changes)}
 			}
 		}
 	}
 	return first, nil
 }
+
+// Undecided is an alarm that goes off by one reading of the documentation and not by another.
+type Undecided struct{ said string }
+
+func (u *Undecided) Error() string { return u.said }
 
 // open names the points that the documentation leaves open.
 func open(zeroes bool) string {

@@ -4,6 +4,7 @@ package template
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/infra/kit/alarms"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
@@ -82,7 +84,7 @@ func TestAlarms_whereABoundaryLacksARight(t *testing.T) {
 			s.live(day{busy: true, fault: lacks(action), tick: work(action)})
 			var raised []string
 			for _, name := range slices.Sorted(maps.Keys(defined)) {
-				if s.raised(defined[name]) > 0 {
+				if goesOff(s, defined[name]) {
 					raised = append(raised, name)
 				}
 			}
@@ -94,6 +96,18 @@ func TestAlarms_whereABoundaryLacksARight(t *testing.T) {
 			}
 		})
 	}
+}
+
+// goesOff reports whether an alarm goes off on the day, by one reading of CloudWatch's documentation at least: when a
+// right is missing, faults come with the tries of a few deliveries, and may leave one of an alarm's periods without
+// any.
+func goesOff(s *stage, a alarms.Alarm) bool {
+	s.t.Helper()
+	var undecided *alarms.Undecided
+	if _, err := a.History(&s.data, start, start.Add(dayUntil*time.Minute)); errors.As(err, &undecided) {
+		return true
+	}
+	return s.raised(a) > 0
 }
 
 // lacks refuses these functions' calls that need a right, as IAM does under a boundary that lacks it.
