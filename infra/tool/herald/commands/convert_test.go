@@ -247,7 +247,7 @@ func TestConvert_takesTenantsFromAFile(t *testing.T) {
 	if err != nil || !strings.Contains(string(made), `"tenant_id":"acme.com"`) {
 		t.Errorf("%s, %v", made, err)
 	}
-	misuse(t, line+" --tenant-map bad.csv", "bad.csv: line 1: acme com is no id of a tenant", "line 2: has 1 fields")
+	misuse(t, line+" --tenant-map bad.csv", "bad.csv: line 1: the tenant_id must be 1 to 128 of A-Z", "line 2: has 1 fields")
 	misuse(t, line+" --tenant-map tenants.csv --tenant acme", "give one of them")
 	misuse(t, "endpoints convert --from svix - --tenant-map -", "standard input has the endpoints")
 }
