@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -121,10 +122,22 @@ func publishers(t *testing.T) map[string][]string {
 		t.Fatal(err)
 	}
 	return map[string][]string{
+		"go":     {compiledGo(t)},
 		"python": {python, "-B", "publisher/python/main.py"},
 		"node":   {"node", "publisher/node/main.mjs"},
 		"java":   {"java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-cp", compiled(t), "Main"},
 	}
+}
+
+// compiledGo is the program that plays the publisher in Go.
+func compiledGo(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "played")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./publisher/go/played").CombinedOutput()
+	if err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return program
 }
 
 // compiled is a folder with the publisher in Java, built without AWS's SDK.
