@@ -151,7 +151,7 @@ fuzz: ## run every fuzz target, each for a minute or FOR=5m
 		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(FOR),1m) "$$package" || status=1; \
 	done; exit $$status; }
 
-suite: .tools/suite/installed ## convert the official suite of JSON Schema, drafts 3 to 2020-12, and compare the verdicts
+suite: .tools/suite/installed ## compare the verdicts of the official suite of JSON Schema, all drafts (nightly; test plays 7 and 2020-12)
 	go test -count 1 -v -run OfficialSuite ./infra/tool/movein/redraft -args -suite $(CURDIR)/.tools/suite/tests \
 		-metaschemas $(CURDIR)/$$(echo .venv/lib/python3*/site-packages/jsonschema_specifications/schemas)
 
