@@ -134,9 +134,10 @@ func ValidID(id string) bool {
 
 // Unsubscribed reports whether the endpoint's owner no longer asks for an event that it was sent. It is false if that
 // cannot be told: for an event that this process does not know, such as a newer release's, and if the subscriptions
-// were not read.
+// were not read. A wildcard that the catalogue no longer declares asks for the events that were accepted before.
 func (e Endpoint) Unsubscribed(eventType string) bool {
-	return len(e.Events) > 0 && event.Known(eventType) && !e.selects(eventType)
+	asks := func(pattern string) bool { return event.WouldMatch(pattern, eventType) }
+	return len(e.Events) > 0 && event.Known(eventType) && !slices.ContainsFunc(e.Events, asks)
 }
 
 func (e Endpoint) selects(eventType string) bool {

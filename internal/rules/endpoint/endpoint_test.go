@@ -104,11 +104,30 @@ func TestEndpoint_Unsubscribed_onlyWhereItIsCertain(t *testing.T) {
 		"no type":                             {[]string{"user.created"}, "", false},
 		"subscriptions that were not read":    {nil, "user.created", false},
 		"an entry that a newer release knows": {[]string{"vault.*"}, "user.created", true},
+		"a wildcard that is not declared any more": {
+			[]string{"organizationInvitation.*"}, "organizationInvitation.created", false,
+		},
+		"another object's lost wildcard": {[]string{"organizationInvitation.*"}, "organization.created", true},
 	} {
 		for _, status := range []endpoint.Status{endpoint.Active, endpoint.Disabled, endpoint.Deleted} {
 			if got := (endpoint.Endpoint{Status: status, Events: c.events}).Unsubscribed(c.eventType); got != c.want {
 				t.Errorf("%s, %s: %v", name, status, got)
 			}
+		}
+	}
+}
+
+// A wildcard that the catalogue has lost selects nothing new. What was accepted while it was declared is sent.
+func TestEndpoint_Unsubscribed_isFalseForWhatAnyWildcardSelected(t *testing.T) {
+	for _, name := range event.Types() {
+		object, _, _ := strings.Cut(name, ".")
+		pattern := object + ".*"
+		e := endpoint.Endpoint{Status: endpoint.Active, Events: []string{"connection.saml_certificate_renewed", pattern}}
+		if e.Unsubscribed(name) {
+			t.Errorf("%s: an accepted %s is refused", pattern, name)
+		}
+		if wants := event.IsPattern(pattern) || name == e.Events[0]; e.Wants(name) != wants {
+			t.Errorf("%s: wants %s: %t", pattern, name, !wants)
 		}
 	}
 }

@@ -17,9 +17,14 @@ import (
 // without it.
 func withGone(t *testing.T) (w *rig, key string, e management.Endpoint) {
 	t.Helper()
+	return withoutName(t, "user.signed_in")
+}
+
+func withoutName(t *testing.T, gone string) (w *rig, key string, e management.Endpoint) {
+	t.Helper()
 	w, key = newTenant(t)
 	e = w.create(key)
-	w.gone = "user.signed_in"
+	w.gone = gone
 	stored := w.aws.Endpoints[e.ID]
 	stored.Events = []string{"user.created", w.gone}
 	w.aws.Endpoints[e.ID] = stored
@@ -27,11 +32,7 @@ func withGone(t *testing.T) (w *rig, key string, e management.Endpoint) {
 }
 
 // A machine sends back what it has read. What it has read is what is stored, before and after.
-func TestHandler_keepsAndWarnsOfATypeThatTheCatalogueHasLost(t *testing.T) {
-	warning := []management.Warning{{
-		Code: management.WarningUnknown, Pointer: "/events/1",
-		Detail: "user.signed_in is not implemented any more. It is kept, and selects nothing",
-	}}
+func TestHandler_keepsAndWarnsOfANameThatTheCatalogueHasLost(t *testing.T) {
 	for name, send := range map[string]func(w *rig, key string, shown management.Endpoint) answer{
 		"a PATCH of the list": func(w *rig, key string, shown management.Endpoint) answer {
 			return w.do(key, "PATCH", "/v1/webhooks/"+shown.ID, written(w, map[string]any{"events": shown.Events}))
@@ -42,34 +43,58 @@ func TestHandler_keepsAndWarnsOfATypeThatTheCatalogueHasLost(t *testing.T) {
 		"a PUT": func(w *rig, key string, shown management.Endpoint) answer {
 			return w.do(key, "PUT", "/v1/webhooks", written(w, map[string]any{"url": shown.URL, "events": shown.Events}))
 		},
+		"an import": func(w *rig, key string, shown management.Endpoint) answer {
+			line := written(w, map[string]any{
+				"tenant_id": "acme", "url": shown.URL, "events": shown.Events, "secret": oldKey,
+			})
+			if got := results(w.move(false, line)); !slices.Equal(got, []api.Result{api.ResultExists}) {
+				t.Errorf("the import says %q", got)
+			}
+			return w.do(key, "PATCH", "/v1/webhooks/"+shown.ID, `{}`)
+		},
 		"a restore": func(w *rig, key string, shown management.Endpoint) answer {
 			w.expect("delete", "204", w.do(key, "DELETE", "/v1/webhooks/"+shown.ID, ""))
 			return w.do(key, "POST", "/v1/webhooks/"+shown.ID+"/restore", "")
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			w, key, e := withGone(t)
-			var shown, changed, again management.Endpoint
-			read := w.do(key, "GET", "/v1/webhooks/"+e.ID, "")
-			read.decode(t, &shown)
-			if strings.Contains(string(read.body), "warnings") {
-				t.Errorf("a read warns: %s", read.body)
-			}
-			a := send(w, key, shown)
-			w.expect(name, "200", a)
-			a.decode(t, &changed)
-			if diff := cmp.Diff(warning, changed.Warnings); diff != "" {
-				t.Errorf("warnings (-want +got):\n%s", diff)
-			}
-			w.do(key, "GET", "/v1/webhooks/"+e.ID, "").decode(t, &again)
-			want := []string{"user.created", w.gone}
-			if !slices.Equal(shown.Events, want) || !slices.Equal(again.Events, want) {
-				t.Errorf("%q before, %q after, want %q", shown.Events, again.Events, want)
-			}
-			if stored := w.aws.Endpoints[e.ID]; !stored.Wants("user.created") || stored.Wants(w.gone) {
-				t.Error("the endpoint lost its other type, or selects one that does not exist")
-			}
-		})
+		for _, gone := range []string{"user.signed_in", "organizationInvitation.*"} {
+			t.Run(name+" with "+gone, func(t *testing.T) {
+				w, key, e := withoutName(t, gone)
+				keeps(t, w, e.ID, key, func(shown management.Endpoint) answer { return send(w, key, shown) })
+			})
+		}
+	}
+}
+
+// keeps sends something, and sees that the endpoint keeps the name that is gone. What it was sent before such a name
+// went, it still asks for: deliveries under way finish, and dead letters can be replayed.
+func keeps(t *testing.T, w *rig, id, key string, send func(shown management.Endpoint) answer) {
+	t.Helper()
+	var shown, changed, again management.Endpoint
+	read := w.do(key, "GET", "/v1/webhooks/"+id, "")
+	read.decode(t, &shown)
+	if strings.Contains(string(read.body), "warnings") {
+		t.Errorf("a read warns: %s", read.body)
+	}
+	a := send(shown)
+	w.expect("the change", "200", a)
+	a.decode(t, &changed)
+	warning := []management.Warning{{
+		Code: management.WarningUnknown, Pointer: "/events/1",
+		Detail: w.gone + " is not implemented any more. It is kept, and selects nothing",
+	}}
+	if diff := cmp.Diff(warning, changed.Warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+	w.do(key, "GET", "/v1/webhooks/"+id, "").decode(t, &again)
+	want := []string{"user.created", w.gone}
+	if !slices.Equal(shown.Events, want) || !slices.Equal(again.Events, want) {
+		t.Errorf("%q before, %q after, want %q", shown.Events, again.Events, want)
+	}
+	stored := w.aws.Endpoints[id]
+	accepted := strings.Replace(w.gone, "*", "created", 1)
+	if !stored.Wants("user.created") || stored.Wants(accepted) || stored.Unsubscribed(accepted) {
+		t.Errorf("the endpoint lost its other type, gets new events of %s, or is not sent those accepted", w.gone)
 	}
 }
 
