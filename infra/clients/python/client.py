@@ -21,7 +21,6 @@ from herald.models import (
     Gateway,
     NewEndpoint,
     Problem,
-    Subscription,
     Test,
     TestType,
 )
@@ -49,13 +48,13 @@ def fault(what, answer):
 
 
 def life(api):
-    events = [Subscription.USER_CREATED, Subscription.ORGANIZATION]
+    events = ["user.created", "organization.*"]
     answer = create_endpoint.sync_detailed(client=api, body=NewEndpoint(url=URL, events=events, description="one"))
     made = answer.parsed
     say("create", answer.status_code.value, made.status, ",".join(made.events), made.signing_secret.startswith("whsec_"))
     answer = get_endpoint.sync_detailed(made.id, client=api)
     say("get", answer.status_code.value, answer.parsed.url, answer.parsed.created_at == made.created_at)
-    second = NewEndpoint(url=URL + "/2", events=[Subscription.VALUE_26])
+    second = NewEndpoint(url=URL + "/2", events=["*"])
     put = put_endpoint.sync_detailed(client=api, body=second)
     again = put_endpoint.sync_detailed(client=api, body=second)
     say("put", put.status_code.value, again.status_code.value, again.parsed.status)
@@ -86,7 +85,7 @@ def life(api):
 def faults(base_url, api):
     stranger = client(base_url, "hk_unknown")
     reader = client(base_url, os.environ["READ_KEY"])
-    star = [Subscription.VALUE_26]
+    star = ["*"]
     fault("unknown key", list_event_types.sync_detailed(client=stranger))
     fault("key without the scope", create_endpoint.sync_detailed(client=reader, body=NewEndpoint(url=URL, events=star)))
     fault("unknown endpoint", get_endpoint.sync_detailed("webhook_unknown", client=api))

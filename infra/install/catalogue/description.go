@@ -29,7 +29,8 @@ func described(root string, all tables) ([]byte, error) {
 		fmt.Fprintf(&wildcards, "        - %q\n", w)
 	}
 	whole, first := replaced(string(text), "\nwebhooks:\n", "\ncomponents:\n", webhooks.String())
-	whole, second := replaced(whole, "      enum: &subscriptions\n", `        - "*"`, names.String()+wildcards.String())
+	whole, second := replaced(whole, "      x-extensible-enum: &subscriptions\n", `        - "*"`,
+		names.String()+wildcards.String())
 	whole, third := replaced(whole, "      enum: &tests\n", "        - herald.test", names.String())
 	return []byte(whole), errors.Join(first, second, third)
 }

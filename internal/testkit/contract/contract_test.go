@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/go-json-experiment/json"
 
 	"github.com/herald-webhooks/herald/internal/rules/problem"
@@ -196,5 +197,28 @@ func TestEveryCodeIsDocumentedWithItsMeaning(t *testing.T) {
 	}
 	if rows := strings.Count(text, "\n| "); rows != len(problem.Codes())+2 {
 		t.Errorf("%d rows for %d codes", rows, len(problem.Codes()))
+	}
+}
+
+// A client that keeps to the description can send back whatever an endpoint may have: names and wildcards of this
+// version, of another one, or of a catalogue that has since lost them.
+func TestThePublishedRequestTakesNamesOfAnyCatalogue(t *testing.T) {
+	document, err := openapi3.NewLoader().LoadFromFile("../../../infra/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{
+		"user.created": true, "*": true, "user.*": true, "user.signed_in": true, "account.*": true, "user_v2.created": true,
+		"organization.domain.verified": true, "1.5": true,
+		"": false, "user": false, "*.created": false, "user.*.created": false, "user.": false, ".*": false, "a b.c": false,
+		"a." + strings.Repeat("b", 63): false,
+	} {
+		body := map[string]any{"url": "https://example.com/hooks", "events": []any{name}}
+		for _, of := range []string{"NewEndpoint", "EndpointChange"} {
+			err := document.Components.Schemas[of].Value.VisitJSON(body, openapi3.EnableJSONSchema2020())
+			if (err == nil) != want {
+				t.Errorf("%s of %q: %v", of, name, err)
+			}
+		}
 	}
 }
