@@ -9,23 +9,26 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/infra/kit/cataloguefile"
+	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 )
 
 // described is the API description, with the names that subscriptions and tests take, and the section webhooks of all
 // types.
-func described(root string, all tables) ([]byte, error) {
+func described(root string, all cataloguefile.Tables) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(root, description)) //nolint:gosec // the checkout's
 	if err != nil {
 		return nil, fmt.Errorf("reading the API description: %w", err)
 	}
 	var names, webhooks strings.Builder
 	seen := map[string]bool{}
-	for _, t := range all.types() {
+	for _, t := range all.Types() {
 		fmt.Fprintf(&names, "        - %q\n", t.Name) // 1.5 is a name, too
 		webhooks.WriteString(webhook(t, seen))
 	}
 	var wildcards strings.Builder
-	for _, w := range all.wildcards {
+	for _, w := range all.Wildcards {
 		fmt.Fprintf(&wildcards, "        - %q\n", w)
 	}
 	whole, first := replaced(string(text), "\nwebhooks:\n", "\ncomponents:\n", webhooks.String())
@@ -59,7 +62,7 @@ func operation(name string, seen map[string]bool) string {
 }
 
 // webhook describes the delivery of a type: JSON is YAML. The rest is the description's x-delivery.
-func webhook(t entry, seen map[string]bool) string {
+func webhook(t catalogue.Type, seen map[string]bool) string {
 	summary, _ := jsontext.AppendQuote(nil, t.Description) // the catalogue was read as UTF-8
 	deprecated := ""
 	if t.Deprecated {

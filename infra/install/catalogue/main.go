@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/herald-webhooks/herald/infra/kit/cataloguefile"
 )
 
 // Below the checkout.
@@ -48,13 +50,13 @@ func run(to io.Writer, root, own, out, older string) error {
 	if err != nil {
 		return err
 	}
-	said := all.notes
+	said := all.Notes
 	if older != "" {
-		before, err := both(root, older)
+		before, err := read(older)
 		if err != nil {
 			return err
 		}
-		said = append(said, news(before, all)...)
+		said = append(said, cataloguefile.News(before, all)...)
 	}
 	for _, line := range said {
 		if _, err := fmt.Fprintln(to, "catalogue:", line); err != nil {
@@ -66,20 +68,20 @@ func run(to io.Writer, root, own, out, older string) error {
 
 // wanted returns the files to write, by path, and what they hold. Without the path own, these are the files of the two
 // committed catalogues. With it, they are the overlay of that catalogue in the folder out.
-func wanted(root, own, out string) (map[string][]byte, tables, error) {
+func wanted(root, own, out string) (map[string][]byte, cataloguefile.Tables, error) {
 	if own != "" && out == "" {
-		return nil, tables{}, errors.New("-own needs -out")
+		return nil, cataloguefile.Tables{}, errors.New("-own needs -out")
 	}
 	path := cmp.Or(own, filepath.Join(root, folder, "own.yaml"))
-	all, err := both(root, path)
+	all, err := read(path)
 	if err != nil {
-		return nil, tables{}, err
+		return nil, all, err
 	}
-	first, firstErr := source(heraldTable, "catalogue.yaml", all.herald)
-	second, secondErr := source(ownTable, filepath.Base(path), all.own, all.wildcards...)
+	first, firstErr := source(heraldTable, "catalogue.yaml", all.Specified)
+	second, secondErr := source(ownTable, filepath.Base(path), all.Own, all.Wildcards...)
 	api, apiErr := described(root, all)
 	if err := errors.Join(firstErr, secondErr, apiErr); err != nil {
-		return nil, tables{}, err
+		return nil, all, err
 	}
 	if own != "" {
 		files, err := overlay(root, out, first, second, api)
@@ -111,15 +113,13 @@ func overlay(root, out string, herald, own, api []byte) (map[string][]byte, erro
 	return files, nil
 }
 
-// both reads the specification's catalogue, and puts one of an adopter's own types over it.
-func both(root, path string) (tables, error) {
-	herald, err := read(filepath.Join(root, folder, "catalogue.yaml"))
+// read reads the file of an adopter's catalogue.
+func read(path string) (cataloguefile.Tables, error) {
+	text, err := os.ReadFile(path) //nolint:gosec // the caller's own
 	if err != nil {
-		return tables{}, err
+		return cataloguefile.Tables{}, fmt.Errorf("reading the catalogue: %w", err)
 	}
-	own, err := read(path)
-	all, clash := merge(herald, own)
-	return all, errors.Join(err, clash)
+	return cataloguefile.Read(path, text) //nolint:wrapcheck // it names the file and the lines
 }
 
 func write(files map[string][]byte) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// write is the catalogue of some types, as infra/install/catalogue reads it, with the line of each type. The JSON in it
+// write is the catalogue of some types, as infra/kit/cataloguefile reads it, with the line of each type. The JSON in it
 // is YAML, too.
 func write(types []eventType) (text []byte, lines []int) {
 	var b bytes.Buffer

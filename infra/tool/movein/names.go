@@ -15,7 +15,7 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+$`)
 // objects are the specification's.
 var objects = []string{"user", "organization", "organizationMembership", "organizationInvitation", "connection"}
 
-// checkName refuses a name that no catalogue of an adopter may have (infra/install/catalogue).
+// checkName refuses a name that no catalogue of an adopter may have (infra/kit/cataloguefile).
 func (r *record) checkName(name string) {
 	object, action, _ := strings.Cut(name, ".")
 	another := func(of []string, name string) string {

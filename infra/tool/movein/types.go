@@ -15,7 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/schema"
 )
 
-// The bounds of a catalogue (infra/install/catalogue).
+// The bounds of a catalogue (infra/kit/cataloguefile).
 const (
 	maxTypes    = 200
 	maxName     = 64

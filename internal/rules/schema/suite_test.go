@@ -24,7 +24,7 @@ func suite(t *testing.T) string {
 	return filepath.Join(strings.TrimSpace(string(dir)), "jsonschema", "testdata", "draft2020-12")
 }
 
-// references are the keywords that a schema of Herald does not have: infra/install/catalogue replaces them.
+// references are the keywords that a schema of Herald does not have: infra/kit/cataloguefile replaces them.
 var references = []string{`"$ref"`, `"$dynamicRef"`, `"$id"`, `"$anchor"`, `"$dynamicAnchor"`}
 
 func TestSchema_Check_passesTheOfficialSuite(t *testing.T) {

@@ -78,7 +78,8 @@ type played struct{ in *bufio.Reader }
 func (p played) rows() (all [][]string) {
 	for {
 		line, err := p.in.ReadString('\n')
-		if line = strings.TrimSuffix(line, "\n"); err != nil || line == "" {
+		line = strings.TrimSuffix(line, "\n")
+		if err != nil || line == "" {
 			return all
 		}
 		all = append(all, strings.Split(line, "\t"))

@@ -1,9 +1,12 @@
-package main
+// Package cataloguefile reads catalogues of event types, which are OpenAPI 3.1 files, for generators and for herald.
+//
+// It promises to report all faults of a catalogue at once, with their lines, and to bound what a catalogue can cost its
+// readers. It reads no file and writes none.
+package cataloguefile
 
 import (
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -12,6 +15,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 	"github.com/herald-webhooks/herald/internal/rules/schema"
 )
 
@@ -32,9 +36,7 @@ const (
 
 // entry is an event type with its place in the file.
 type entry struct {
-	Name, Description, Schema, Example string // as in internal/rules/event/catalogue
-	Deprecated                         bool
-	ReplacedBy                         string
+	catalogue.Type
 
 	line int
 }
@@ -65,11 +67,7 @@ func (d *document) fault(n *yaml.Node, format string, args ...any) {
 }
 
 // read returns a catalogue, its types in the order of the file. The error names all lines at fault.
-func read(path string) (list, error) {
-	text, err := os.ReadFile(path) //nolint:gosec // the caller's own
-	if err != nil {
-		return list{}, fmt.Errorf("reading the catalogue: %w", err)
-	}
+func read(path string, text []byte) (list, error) {
 	if len(text) > maxFile {
 		return list{}, fmt.Errorf("%s: a catalogue may have %d bytes", path, maxFile)
 	}
@@ -137,7 +135,7 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+$`)
 // entry reads one type; ok is false after a fault.
 func (d *document) entry(name, item *yaml.Node) (entry, bool) {
 	before := len(d.faults)
-	t := entry{Name: name.Value, line: name.Line}
+	t := entry{catalogue.Type{Name: name.Value}, name.Line}
 	switch {
 	case len(t.Name) > maxName:
 		d.fault(name, "a name may have %d characters, and this one has %d", maxName, len(t.Name))

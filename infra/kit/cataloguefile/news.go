@@ -1,4 +1,4 @@
-package main
+package cataloguefile
 
 import (
 	"fmt"
@@ -6,19 +6,20 @@ import (
 	"strings"
 
 	"github.com/herald-webhooks/herald/internal/rules/event"
+	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 )
 
-// news lists the differences between two catalogues, a line each. For a new type it names the wildcards whose endpoints
+// News lists the differences between two catalogues, a line each. For a new type it names the wildcards whose endpoints
 // begin to get it when the newer catalogue is deployed.
-func news(before, after tables) (lines []string) {
-	had, has := before.types(), after.types()
+func News(before, after Tables) (lines []string) {
+	had, has := before.Types(), after.Types()
 	for _, t := range has {
 		if !contains(had, t.Name) {
 			lines = append(lines, fmt.Sprintf("%s is new: endpoints with %s begin to get it", t.Name, reached(t.Name, after)))
 		}
 	}
-	for _, w := range before.wildcards {
-		if !slices.Contains(after.wildcards, w) {
+	for _, w := range before.Wildcards {
+		if !slices.Contains(after.Wildcards, w) {
 			lines = append(lines, w+" is gone: endpoints with it get nothing by it any more")
 		}
 	}
@@ -31,13 +32,13 @@ func news(before, after tables) (lines []string) {
 }
 
 // reached are the wildcards that select a type.
-func reached(name string, all tables) string {
-	patterns := slices.DeleteFunc(slices.Concat(event.Patterns(), all.wildcards), func(p string) bool {
+func reached(name string, all Tables) string {
+	patterns := slices.DeleteFunc(slices.Concat(event.Patterns(), all.Wildcards), func(p string) bool {
 		return !selects(p, name)
 	})
 	return strings.Join(patterns, " or ")
 }
 
-func contains(types []entry, name string) bool {
-	return slices.ContainsFunc(types, func(t entry) bool { return t.Name == name })
+func contains(types []catalogue.Type, name string) bool {
+	return slices.ContainsFunc(types, func(t catalogue.Type) bool { return t.Name == name })
 }

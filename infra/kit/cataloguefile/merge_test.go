@@ -1,51 +1,47 @@
-package main
+package cataloguefile
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 )
 
 // merged puts a catalogue with this text over the specification's types.
-func merged(t *testing.T, text string) (tables, string) {
+func merged(t *testing.T, text string) (Tables, string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "own.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	all, err := both(root, path)
+	all, err := Read("own.yaml", []byte(text))
 	if err != nil {
-		return all, strings.ReplaceAll(err.Error(), path, "own.yaml")
+		return all, err.Error()
 	}
 	return all, ""
 }
 
-func names(types []entry) (all []string) {
+func names(types []catalogue.Type) (all []string) {
 	for _, t := range types {
 		all = append(all, t.Name)
 	}
 	return all
 }
 
-func TestBoth_givesATypeOfTheSpecificationTheAdoptersShape(t *testing.T) {
+func TestRead_givesATypeOfTheSpecificationTheAdoptersShape(t *testing.T) {
 	all, faults := merged(t, own{name: "user.created"}.text())
 	if faults != "" {
 		t.Fatal(faults)
 	}
-	if contains(all.herald, "user.created") || len(all.herald) != 25 || !contains(all.own, "user.created") {
-		t.Errorf("the specification's types are %q, the adopter's %q", names(all.herald), names(all.own))
+	if contains(all.Specified, "user.created") || len(all.Specified) != 25 || !contains(all.Own, "user.created") {
+		t.Errorf("the specification's types are %q, the adopter's %q", names(all.Specified), names(all.Own))
 	}
 	want := []string{"user.created has the shape of your catalogue: its data is checked as SchemaCheck says, by default " +
 		"not at all"}
-	if diff := gocmp.Diff(want, all.notes); diff != "" {
+	if diff := cmp.Diff(want, all.Notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 }
 
-func TestBoth_leavesOutTypesOfTheSpecification(t *testing.T) {
+func TestRead_leavesOutTypesOfTheSpecification(t *testing.T) {
 	for name, row := range map[string]struct {
 		marks string
 		left  int // of the specification's types
@@ -58,43 +54,38 @@ func TestBoth_leavesOutTypesOfTheSpecification(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			all, faults := merged(t, own{more: "x-leave-out: " + row.marks + "\n"}.text())
-			if faults != "" || len(all.herald) != row.left || len(all.notes) != 26-row.left {
-				t.Errorf("left are %q, with notes %q, %s; want %d", names(all.herald), all.notes, faults, row.left)
+			if faults != "" || len(all.Specified) != row.left || len(all.Notes) != 26-row.left {
+				t.Errorf("left are %q, with notes %q, %s; want %d", names(all.Specified), all.Notes, faults, row.left)
 			}
 		})
 	}
 }
 
 // A type that is described stays, even if all others of its object are left out.
-func TestBoth_keepsADescribedTypeOfAnObjectThatIsLeftOut(t *testing.T) {
+func TestRead_keepsADescribedTypeOfAnObjectThatIsLeftOut(t *testing.T) {
 	all, faults := merged(t, own{name: "user.created", more: "x-leave-out: ['*']\n"}.text())
-	if diff := gocmp.Diff([]string{"user.created"}, names(all.types())); faults != "" || diff != "" {
+	if diff := cmp.Diff([]string{"user.created"}, names(all.Types())); faults != "" || diff != "" {
 		t.Errorf("types (-want +got):\n%s%s", diff, faults)
 	}
 }
 
-func TestBoth_readsTheMarksOfAType(t *testing.T) {
+func TestRead_readsTheMarksOfAType(t *testing.T) {
 	text := strings.Replace(own{more: "x-wildcards: [a.*]\n"}.text(), "summary:",
 		"deprecated: true\n      x-replaced-by: user.updated\n      summary:", 1)
 	all, faults := merged(t, text)
-	if faults != "" || len(all.own) != 1 {
-		t.Fatal(faults, all.own)
+	if faults != "" || len(all.Own) != 1 {
+		t.Fatal(faults, all.Own)
 	}
-	got := all.own[0]
+	got := all.Own[0]
 	if !got.Deprecated || got.ReplacedBy != "user.updated" {
 		t.Errorf("deprecated %t, replaced by %q", got.Deprecated, got.ReplacedBy)
 	}
-	if diff := gocmp.Diff([]string{"a.*"}, all.wildcards); diff != "" {
+	if diff := cmp.Diff([]string{"a.*"}, all.Wildcards); diff != "" {
 		t.Errorf("wildcards (-want +got):\n%s", diff)
-	}
-	source, err := source(ownTable, "own.yaml", all.own, all.wildcards...)
-	if err != nil || !strings.Contains(string(source), `ReplacedBy:  "user.updated"`) ||
-		!strings.Contains(string(source), `var wildcards = []string{"a.*"}`) {
-		t.Errorf("%v\n%s", err, source)
 	}
 }
 
-func TestBoth_namesTheLineOfAMark(t *testing.T) {
+func TestRead_namesTheLineOfAMark(t *testing.T) {
 	marked := func(lines string) string { return strings.Replace(own{}.text(), "summary:", lines+"summary:", 1) }
 	for name, row := range map[string]struct{ text, want string }{
 		"a left-out name that does not exist": {
@@ -147,7 +138,7 @@ func TestNews_saysWhoBeginsToGetAType(t *testing.T) {
 		"account.made is gone: new events of this type are rejected",
 		"user.signed_out is gone: new events of this type are rejected",
 	}
-	if diff := gocmp.Diff(want, news(before, after)); faults != "" || diff != "" {
+	if diff := cmp.Diff(want, News(before, after)); faults != "" || diff != "" {
 		t.Errorf("news (-want +got):\n%s%s", diff, faults)
 	}
 }

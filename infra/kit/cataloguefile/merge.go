@@ -1,4 +1,4 @@
-package main
+package cataloguefile
 
 import (
 	"errors"
@@ -6,28 +6,41 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 )
 
-// tables are what is compiled: the specification's types that are left, the adopter's own, and the wildcards of the
-// adopter's objects.
-type tables struct {
-	herald, own []entry
-	wildcards   []string
-	notes       []string // what the adopter has decided about the specification's types, a line each
+// Tables are the types of a catalogue that lies over the specification's.
+type Tables struct {
+	Specified []catalogue.Type // the specification's that are left
+	Own       []catalogue.Type // the adopter's, in the order of the file
+	Wildcards []string         // of the adopter's objects
+	Notes     []string         // what the adopter has decided about the specification's types, a line each
 }
 
-// types are all types of the tables.
-func (t tables) types() []entry { return slices.Concat(t.herald, t.own) }
+// Types are all types of the tables.
+func (t Tables) Types() []catalogue.Type { return slices.Concat(t.Specified, t.Own) }
 
-// merge puts an adopter's catalogue over the specification's types. A type that both have is the adopter's.
-func merge(herald, own list) (tables, error) {
+// Read reads the text of an adopter's catalogue, and puts it over the specification's types. A type that both have is
+// the adopter's. The error names all lines at fault, below the file's path.
+func Read(path string, text []byte) (Tables, error) {
+	herald, err := read("catalogue.yaml", []byte(catalogue.Specification))
+	if err != nil {
+		return Tables{}, err
+	}
+	own, err := read(path, text)
+	all, clash := merge(herald, own)
+	return all, errors.Join(err, clash)
+}
+
+func merge(herald, own list) (Tables, error) {
 	m := merger{herald: herald.types, own: own}
 	m.names()
 	m.patterns()
-	all := tables{own: own.types, wildcards: namesOf(own.wildcards)}
-	all.herald, all.notes = m.left()
-	m.replacements(all.types())
-	if len(all.types()) == 0 && len(own.leftOut) > 0 {
+	all := Tables{Own: plain(own.types), Wildcards: namesOf(own.wildcards)}
+	all.Specified, all.Notes = m.left()
+	m.replacements(all.Types())
+	if len(all.Types()) == 0 && len(own.leftOut) > 0 {
 		m.fault(own.leftOut[0].line, "x-leave-out leaves no type: describe those that you publish")
 	}
 	return all, errors.Join(m.faults...)
@@ -96,7 +109,7 @@ func (m *merger) patterns() {
 }
 
 // left are the specification's types that the catalogue neither leaves out nor describes itself, and notes on the rest.
-func (m *merger) left() (types []entry, notes []string) {
+func (m *merger) left() (types []catalogue.Type, notes []string) {
 	for _, t := range m.herald {
 		own := slices.ContainsFunc(m.own.types, func(o entry) bool { return o.Name == t.Name })
 		out := slices.IndexFunc(m.own.leftOut, func(o mark) bool { return selects(o.name, t.Name) })
@@ -110,7 +123,7 @@ func (m *merger) left() (types []entry, notes []string) {
 		case out >= 0:
 			notes = append(notes, t.Name+" is left out: events of this type are rejected")
 		default:
-			types = append(types, t)
+			types = append(types, t.Type)
 		}
 	}
 	for _, o := range m.own.leftOut {
@@ -124,7 +137,7 @@ func (m *merger) left() (types []entry, notes []string) {
 }
 
 // replacements finds deprecated types whose successor does not exist.
-func (m *merger) replacements(all []entry) {
+func (m *merger) replacements(all []catalogue.Type) {
 	for _, t := range m.own.types {
 		if t.ReplacedBy != "" && (t.ReplacedBy == t.Name || !contains(all, t.ReplacedBy)) {
 			m.fault(t.line, "%s is replaced by %q, which is no other type of the catalogue", t.Name, t.ReplacedBy)
@@ -149,4 +162,12 @@ func namesOf(marks []mark) (names []string) {
 		names = append(names, m.name)
 	}
 	return names
+}
+
+// plain are types without their places.
+func plain(entries []entry) (types []catalogue.Type) {
+	for _, e := range entries {
+		types = append(types, e.Type)
+	}
+	return types
 }
