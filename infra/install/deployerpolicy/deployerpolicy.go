@@ -25,6 +25,9 @@ import (
 // File is the policy, from the root of the checkout.
 const File = "infra/docs/deployer-policy.json"
 
+// Bounds is a policy that bounds the deployer: it denies what would lead around a boundary of the stack's roles.
+const Bounds = "infra/docs/deployer-bounds.json"
+
 // Gradual are the types of resources that the template of a package adds, for gradual updates.
 var Gradual = []string{
 	"AWS::CodeDeploy::Application", "AWS::CodeDeploy::DeploymentGroup", "AWS::Lambda::Alias", "AWS::Lambda::Version",

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/infra/kit/alarms"
+	"github.com/herald-webhooks/herald/infra/kit/rights"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
@@ -152,7 +153,7 @@ func work(action string) func(*stage) {
 // right. The boundary limits a call even if the policy of the resource allows it.
 func (c *calls) bounded(t *testing.T, d deployment) {
 	t.Helper()
-	var all []judged
+	var all []rights.Call
 	var wanted []string
 	for _, function := range functionsOf(load(t)) {
 		for _, a := range slices.SortedFunc(maps.Keys(c.all[strings.ToLower(function)]), compareCalls) {

@@ -3,30 +3,16 @@
 package template
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-// judged is a call of a function, for an evaluator of IAM.
-type judged struct {
-	Principal      string `json:"principal"`
-	Action         string `json:"action"`
-	Resource       string `json:"resource"`
-	Account        string `json:"account"`
-	Context        object `json:"context"`
-	Identity       any    `json:"identity"`
-	ResourcePolicy any    `json:"resourcePolicy"`
-	Boundary       []any  `json:"boundary,omitempty"` // statements of the role's, if it has one
-}
+	"github.com/herald-webhooks/herald/infra/kit/rights"
+)
 
 // deployment is the template as CloudFormation deploys it, with the values of its parameters.
 type deployment struct {
@@ -35,7 +21,7 @@ type deployment struct {
 }
 
 // judge turns a function's call into the input of IAM's decision.
-func (d deployment) judge(function string, a asked) judged {
+func (d deployment) judge(function string, a asked) rights.Call {
 	role := function + "Role"
 	context := object{
 		"aws:PrincipalArn": arn(d.template, role), "aws:PrincipalIsAWSService": "false", "aws:SecureTransport": "true",
@@ -63,7 +49,7 @@ func (d deployment) judge(function string, a asked) judged {
 	default:
 		resource += "/index/" + part
 	}
-	return judged{
+	return rights.Call{
 		Principal: arn(d.template, role), Action: a.action, Resource: resource, Account: account, Context: context,
 		Identity: d.named(d.template, anys(roleStatements(d.template, role))), ResourcePolicy: d.policyOf(id),
 	}
@@ -114,28 +100,11 @@ func without(key string, v any) any {
 }
 
 // evaluate asks the other evaluator. A call that it refuses to judge is a fault of the test.
-func evaluate(t *testing.T, all []judged) []string {
+func evaluate(t *testing.T, all []rights.Call) []string {
 	t.Helper()
-	input, err := json.Marshal(all)
+	results, err := rights.SecondOpinion(t.Context(), root, all)
 	if err != nil {
 		t.Fatal(err)
-	}
-	tools, err := filepath.Abs(filepath.Join(root, ".tools"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), filepath.Join(tools, "bin", "node"), "testdata/evaluate.mjs",
-		filepath.Join(tools, "openapi"))
-	cmd.Stdin = bytes.NewReader(input)
-	var problems bytes.Buffer
-	cmd.Stderr = &problems
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("evaluating: %v\n%s", err, &problems)
-	}
-	var results []string
-	if err := json.Unmarshal(out, &results); err != nil || len(results) != len(all) {
-		t.Fatalf("%d results for %d calls: %v", len(results), len(all), err)
 	}
 	for i, result := range results {
 		if !strings.HasSuffix(result, "llowed") && !strings.HasSuffix(result, "Denied") {
@@ -263,7 +232,7 @@ const unknownKey = "kms:EncryptionContext:purpose"
 // The mutants must be refused, except those that are calls of the function, too.
 func (c *calls) confirmed(t *testing.T, d deployment) {
 	t.Helper()
-	var all []judged
+	var all []rights.Call
 	var said []string
 	var wanted []bool
 	reached := map[string]bool{}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/infra/kit/rights"
 )
 
 // principal is AWS's view of the maker of a call.
@@ -176,14 +177,9 @@ func invocations(t *testing.T, tpl template, name string) (conditions []object) 
 
 var jsonBlock = regexp.MustCompile("(?s)```json\n(.*?)```")
 
-// scp is the statement of the service control policy in security.md.
-type scp struct {
-	Effect, Action string
-	Resource       []string
-	Condition      map[string]map[string][]string
-}
-
-func readSCP(t *testing.T) scp {
+// underSCP says whether the document's service control policy lets a principal invoke a function, whatever else it may.
+// AWS applies none to services and service-linked roles.
+func underSCP(t *testing.T, principal, action, function string) bool {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "infra", "docs", "security.md"))
 	block := jsonBlock.FindSubmatch(text)
@@ -192,46 +188,50 @@ func readSCP(t *testing.T) scp {
 	}
 	var policy struct {
 		Version   string
-		Statement []scp
+		Statement []any
 	}
-	err = json.Unmarshal(block[1], &policy)
-	if err != nil || policy.Version != "2012-10-17" || len(policy.Statement) != 1 {
+	if err := json.Unmarshal(block[1], &policy); err != nil || policy.Version != "2012-10-17" {
 		t.Fatalf("%v: %+v", err, policy)
 	}
-	return policy.Statement[0]
-}
-
-// like reports whether an ARN is like one of the patterns. Their "*" stands for slashes, too.
-func like(patterns []string, arn string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		matched, err := path.Match(strings.ReplaceAll(pattern, "/", ":"), strings.ReplaceAll(arn, "/", ":"))
-		return err == nil && matched
+	verdict, err := rights.Judge(rights.Call{
+		Principal: principal, Action: action, Resource: "arn:aws-us-gov:lambda:us-gov-west-1:" + account + ":function:" +
+			function, Account: account, Context: object{"aws:PrincipalArn": principal},
+		Identity: append(policy.Statement, object{"Effect": "Allow", "Action": "lambda:*", "Resource": "*"}),
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return verdict == rights.Allowed
 }
 
-// Where functions have no policies that deny, the document's service control policy does as much. AWS applies none to
-// services and service-linked roles.
+// Where functions have no policies that deny, the document's service control policy does as much. It also keeps
+// everybody but operators from the other functions.
 func TestTheServiceControlPolicyDeniesWhatFunctionPoliciesDeny(t *testing.T) {
-	tpl, s := load(t), readSCP(t)
-	if s.Effect != "Deny" || s.Action != "lambda:InvokeFunction" || len(s.Condition) != 1 {
-		t.Errorf("it is %+v", s)
-	}
-	spared := func(role string) bool {
-		return like(s.Condition["ArnNotLike"]["aws:PrincipalArn"], "arn:aws-us-gov:iam::111122223333:role/"+role)
-	}
-	if spared("with-AWSLambdaRole") {
-		t.Error("it spares a role with AWSLambdaRole")
-	}
+	tpl := load(t)
+	role := func(name string) string { return "arn:aws-us-gov:iam::" + account + ":role/" + name }
 	for _, name := range functionsOf(tpl) {
+		function := "herald-prod-" + strings.ToLower(name)
 		mapped := len(mappingsOf(tpl.Resources[name+"Function"].Properties)) > 0
-		for _, version := range []string{"", ":live", ":7"} {
-			function := "herald-prod-" + strings.ToLower(name) + version
-			if like(s.Resource, "arn:aws-us-gov:lambda:us-gov-west-1:111122223333:function:"+function) != mapped {
-				t.Errorf("%s is behind a queue: %v, and denied: %v", function, mapped, !mapped)
+		for _, action := range []string{"lambda:InvokeFunction", "lambda:InvokeAsync"} {
+			for _, version := range []string{"", ":live", ":7"} {
+				if underSCP(t, role("with-AWSLambdaRole"), action, function+version) {
+					t.Errorf("a role with AWSLambdaRole may %s %s", action, function+version)
+				}
+				if underSCP(t, role("operators"), action, function+version) == mapped {
+					t.Errorf("%s is behind a queue: %v, and operators may %s: %v", function, mapped, action, mapped)
+				}
 			}
 		}
-		if role := "herald-prod-" + name + "Role-1A2B3C"; mapped && !spared(role) {
-			t.Errorf("it denies %s, as which AWS may invoke %s for its mapping", role, name)
+		own := role("herald-prod-" + name + "Role-1A2B3C")
+		if mapped && !underSCP(t, own, "lambda:InvokeFunction", function) {
+			t.Errorf("it denies %s, as which AWS may invoke %s for its mapping", own, name)
+		}
+	}
+	for by, function := range map[string]string{
+		"ReleaseRole-1A2B": "herald-prod-replay", "ReleaseScheduleRole-1A2B": "herald-prod-release",
+	} {
+		if !underSCP(t, role("herald-prod-"+by), "lambda:InvokeFunction", function) {
+			t.Errorf("it denies %s, which invokes %s", by, function)
 		}
 	}
 }

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-const { runSimulation } = createRequire(process.argv[2] + '/')('@cloud-copilot/iam-simulate')
+const { runSimulation } = createRequire(process.argv.at(-1) + '/')('@cloud-copilot/iam-simulate')
 
 const results = []
 for (const r of JSON.parse(readFileSync(0, 'utf8'))) {
@@ -15,7 +15,7 @@ for (const r of JSON.parse(readFileSync(0, 'utf8'))) {
       principal: r.principal,
       action: r.action,
       resource: { resource: r.resource, accountId: r.account },
-      contextVariables: r.context,
+      contextVariables: r.context ?? {},
     },
     identityPolicies: [{ name: 'role', policy: { Version: '2012-10-17', Statement: r.identity } }],
     resourcePolicy: r.resourcePolicy ?? undefined,
