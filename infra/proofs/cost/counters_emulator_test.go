@@ -38,6 +38,11 @@ func (r *rig) counted(cfg aws.Config) aws.Config {
 			r.add(deleted, written(transaction))
 			return out, metadata, met()
 		}
+		if put, ok := in.Parameters.(*dynamodb.PutItemInput); ok && r.raced > 0 {
+			r.raced--
+			r.add(usage{writes: math.Ceil(float64(size(put.Item)) / writeUnit)})
+			return out, metadata, &dbtypes.ConditionalCheckFailedException{}
+		}
 		in, counted := asking(in)
 		out, metadata, err = next.HandleInitialize(ctx, in)
 		switch {

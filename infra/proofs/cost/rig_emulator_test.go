@@ -47,6 +47,7 @@ type rig struct {
 	output    bytes.Buffer
 	published int
 	crowd     int  // so many transactions meet another one
+	raced     int  // so many writes of one item find it changed
 	refusals  bool // writes may be refused
 
 	provisioned map[string]bool // tables, by name

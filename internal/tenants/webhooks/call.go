@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/herald-webhooks/herald/internal/edges/audit"
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
 )
 
@@ -23,8 +24,9 @@ type call struct {
 	endpointID string
 	deliveryID string // of a test
 	query      map[string]string
-	tries      int // to write the change
-	status     int // of the answer, where the route has no single one
+	tries      int          // to write the change
+	told       []audit.Line // that are in the audit log
+	status     int          // of the answer, where the route has no single one
 }
 
 // id is the request id that API Gateway gave, which its access log has too.

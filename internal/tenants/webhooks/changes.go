@@ -27,16 +27,23 @@ func (h *Handler) alter(
 	if err != nil {
 		return management.Endpoint{}, err
 	}
+	return h.alterFrom(ctx, c, was, action, change)
+}
+
+// alterFrom is alter for an endpoint that was read.
+func (h *Handler) alterFrom(
+	ctx context.Context, c *call, was endpoint.Endpoint, action string, change func(*endpoint.Endpoint) error,
+) (management.Endpoint, error) {
 	now := was
 	// The whole endpoint is compared: a field that changed does not know is stored, too.
 	if err := change(&now); err != nil || reflect.DeepEqual(was, now) {
 		return h.viewOf(now, c.now), err
 	}
 	stamp(&now, c.now)
-	if err := h.Audit.Write(ctx, c.line(action, &was, &now)); err != nil {
+	if err := h.tell(ctx, c, c.line(action, &was, &now)); err != nil {
 		return management.Endpoint{}, err
 	}
-	err = h.store(ctx, c, func() error {
+	err := h.store(ctx, c, func() error {
 		if now.Live() && (!was.Live() || was.URL != now.URL) {
 			// A URL that is new to the live endpoints has to be checked against all of them, in one transaction with their
 			// count.
@@ -118,7 +125,7 @@ func (h *Handler) removeOnce(ctx context.Context, c *call, prunes bool) error {
 	for _, e := range surplus {
 		lines = append(lines, c.prunes(e))
 	}
-	if err := h.Audit.Write(ctx, lines...); err != nil {
+	if err := h.tell(ctx, c, lines...); err != nil {
 		return err
 	}
 	if err := h.Endpoints.Prune(ctx, surplus); err != nil {

@@ -50,7 +50,7 @@ func (h *Handler) add(
 	}
 	stamp(e, c.now)
 	allow := h.allowURL(*e)
-	if err := h.Audit.Write(ctx, c.line("create", nil, e)); err != nil {
+	if err := h.tell(ctx, c, c.line("create", nil, e)); err != nil {
 		return err
 	}
 	return h.store(ctx, c, func() error { return h.Endpoints.Create(ctx, *e, allow) })

@@ -57,6 +57,7 @@ type rig struct {
 	slow      bool   // a write takes a minute
 	hangs     bool   // a list never ends
 	raced     func() // runs once between a read and the write that follows
+	everyRace func() // runs between each read and the write that follows
 	busy      int    // so many writes meet changes of other endpoints; -1: all
 	tried     int    // writes of endpoints
 	gone      string // a type of the catalogue before, which the description here does not have
@@ -284,6 +285,9 @@ func (w *rig) race() {
 	w.mu.Unlock()
 	if raced != nil {
 		raced()
+	}
+	if w.everyRace != nil {
+		w.everyRace()
 	}
 }
 

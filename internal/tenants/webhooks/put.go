@@ -14,9 +14,6 @@ import (
 // and the request means the same after that.
 const putTries = 4
 
-// errPassed is the answer of a look for an endpoint that has another URL by now, or is deleted.
-var errPassed = errors.New("the endpoint no longer has the URL")
-
 // put has the tenant's endpoint with a URL be as the body says: it creates that endpoint, or replaces it. So a machine
 // may send one description again and again. A second time changes nothing, writes no endpoint and leaves no audit line,
 // unless there are headers in it, which cannot be compared: they are sealed. Its status stays, so that no loop switches
@@ -34,14 +31,18 @@ func (h *Handler) put(ctx context.Context, c *call) (answer any, err error) {
 		return nil, err
 	}
 	f = f.orDefaults()
+	marks, err := h.Endpoints.Marks(ctx, c.key.TenantID)
+	if err != nil {
+		return nil, err
+	}
 	for range putTries {
-		answer, err = h.putOnce(ctx, c, f)
+		answer, err = h.putOnce(ctx, c, f, marks)
 		if !passed(err) {
 			break
 		}
 	}
-	if errors.Is(err, errPassed) {
-		err = problem.New(problem.CodeConflict)
+	if passed(err) {
+		err = problem.Because(problem.CodeConflict, err)
 	}
 	return answer, err
 }
@@ -49,11 +50,12 @@ func (h *Handler) put(ctx context.Context, c *call) (answer any, err error) {
 // passed reports whether another request was first, so that the URL has to be looked for again.
 func passed(err error) bool {
 	p, refused := errors.AsType[*problem.Error](err)
-	return errors.Is(err, errPassed) || errors.Is(err, dynamo.ErrConflict) ||
-		refused && p.Code == problem.CodeDuplicateURL
+	return errors.Is(err, dynamo.ErrConflict) || refused && p.Code == problem.CodeDuplicateURL
 }
 
-func (h *Handler) putOnce(ctx context.Context, c *call, f fields) (any, error) {
+// putOnce looks for the URL among the tenant's endpoints, and changes the endpoint as it was found: a second read of it
+// would tell nothing more.
+func (h *Handler) putOnce(ctx context.Context, c *call, f fields, marks endpoint.TenantMarks) (any, error) {
 	live, err := h.Endpoints.Live(ctx, c.key.TenantID)
 	if err != nil {
 		return nil, err
@@ -65,10 +67,8 @@ func (h *Handler) putOnce(ctx context.Context, c *call, f fields) (any, error) {
 	}
 	c.status = 200
 	c.endpointID = live[at].ID
-	shown, err := h.alter(ctx, c, "update", func(e *endpoint.Endpoint) error {
-		if !e.Live() || e.URL != *f.url {
-			return errPassed
-		}
+	was := limitedBy(marks, current(live[at], c.now))
+	shown, err := h.alterFrom(ctx, c, was, "update", func(e *endpoint.Endpoint) error {
 		f.apply(e)
 		return h.setHeaders(ctx, e, f.headers)
 	})

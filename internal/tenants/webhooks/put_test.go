@@ -150,3 +150,45 @@ func TestHandler_put_givesEveryFieldThatIsLeftOutItsDefault(t *testing.T) {
 		}
 	}
 }
+
+// Whoever keeps changing an endpoint that a PUT is about makes the PUT cost a look and a write for each try, and leaves
+// one line of it in the audit log: there is a line for each field that it would change, and none is repeated.
+func TestHandler_put_leavesOneLineHoweverOftenItIsRaced(t *testing.T) {
+	const body = `{"url":"https://example.com/hooks","events":["*"]}`
+	describes := func(e *endpoint.Endpoint, n int) { e.Description = fmt.Sprint(n) }
+	for name, test := range map[string]struct {
+		races  int
+		change func(e *endpoint.Endpoint, n int)
+		want   string
+		reads  int
+		lines  int
+	}{
+		"never":                    {0, nil, "200", 2, 1},
+		"once":                     {1, func(*endpoint.Endpoint, int) {}, "200", 3, 1},
+		"three times":              {3, func(*endpoint.Endpoint, int) {}, "200", 5, 1},
+		"each time":                {9, func(*endpoint.Endpoint, int) {}, "409 conflict", 5, 1},
+		"each time, in more of it": {9, describes, "409 conflict", 5, 2},
+		"by the same change":       {1, func(e *endpoint.Endpoint, _ int) { e.Events = []string{"*"} }, "200", 3, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, key := newTenant(t)
+			e := w.create(key)
+			races := 0
+			w.everyRace = func() {
+				if races++; races > test.races {
+					return
+				}
+				stored := w.aws.Endpoints[e.ID]
+				test.change(&stored, races)
+				stored.Revision = fmt.Sprint("another ", races)
+				w.aws.Endpoints[e.ID] = stored
+			}
+			w.reads = 0
+			w.audited.Reset()
+			w.expect(name, test.want, w.do(key, "PUT", "/v1/webhooks", body))
+			if lines := len(w.auditLines()); w.reads != test.reads || lines != test.lines {
+				t.Errorf("%d reads and %d lines, want %d and %d", w.reads, lines, test.reads, test.lines)
+			}
+		})
+	}
+}

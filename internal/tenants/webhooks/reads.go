@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -109,8 +110,7 @@ func limitedBy(marks endpoint.TenantMarks, e endpoint.Endpoint) endpoint.Endpoin
 }
 
 // load reads the endpoint of the path. An id that cannot be one is not asked for. Another tenant's endpoint is not
-// found, as one that never was: ids of others cannot be tried out. A secret before the last rotation that no longer
-// signs is left out, and the next write forgets it.
+// found, as one that never was: ids of others cannot be tried out.
 func (h *Handler) load(ctx context.Context, c *call) (endpoint.Endpoint, error) {
 	if !endpoint.ValidID(c.endpointID) {
 		return endpoint.Endpoint{}, problem.New(problem.CodeEndpointNotFound)
@@ -119,10 +119,15 @@ func (h *Handler) load(ctx context.Context, c *call) (endpoint.Endpoint, error) 
 	if err == nil && !found {
 		err = problem.New(problem.CodeEndpointNotFound)
 	}
-	if !e.Overlaps(c.now) {
+	return current(e, c.now), err
+}
+
+// current is an endpoint without a secret before the last rotation that no longer signs. The next write forgets that.
+func current(e endpoint.Endpoint, now time.Time) endpoint.Endpoint {
+	if !e.Overlaps(now) {
 		e.EndOverlap()
 	}
-	return e, err
+	return e
 }
 
 // eventTypes answers every type with its description and the schema and an example of its data, and the patterns.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
+	"reflect"
 	"slices"
 	"time"
 
@@ -47,6 +48,29 @@ func (h *Handler) report(ctx context.Context, c *call, status int, took time.Dur
 		}
 	}
 	h.Log.LogAttrs(ctx, level, "request", append(attrs, slog.String(telemetry.KeyOutcome, outcome))...)
+}
+
+// tell writes lines to the audit log, except those that tell nothing more than earlier ones of the request. A request
+// that tries again, because another change was first, would otherwise leave a line for each try.
+func (h *Handler) tell(ctx context.Context, c *call, lines ...audit.Line) error {
+	lines = slices.DeleteFunc(lines, func(line audit.Line) bool {
+		return slices.ContainsFunc(c.told, func(told audit.Line) bool { return covers(told, line) })
+	})
+	if len(lines) == 0 {
+		return nil
+	}
+	c.told = append(c.told, lines...)
+	return h.Audit.Write(ctx, lines...)
+}
+
+// covers reports whether a line tells of every field that another line says is changed, with the same result.
+func covers(told, line audit.Line) bool {
+	for _, field := range line.Changed {
+		if !slices.Contains(told.Changed, field) {
+			return false
+		}
+	}
+	return told.Action == line.Action && told.EndpointID == line.EndpointID && reflect.DeepEqual(told.After, line.After)
 }
 
 // line is the audit log's line about a change, to be written before the change is stored: where that fails, nothing may

@@ -45,7 +45,7 @@ func (h *Handler) test(ctx context.Context, c *call) (any, error) {
 	c.deliveryID = m.DeliveryID
 	line := c.about("test", e)
 	line.DeliveryID = m.DeliveryID
-	if err := h.Audit.Write(ctx, line); err != nil {
+	if err := h.tell(ctx, c, line); err != nil {
 		return nil, err
 	}
 	err = h.Tests.Deliveries.Send(ctx, []queue.Outgoing{queue.Of(m, 0)})[0]

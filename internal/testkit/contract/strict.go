@@ -2,7 +2,9 @@ package contract
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -70,14 +72,29 @@ func checkFault(x Exchange, in *openapi3filter.RequestValidationInput) error {
 	if err := decodeJSON(x.ResponseBody, &said); err != nil {
 		return err
 	}
-	media := in.Route.Operation.Responses.Status(x.Status).Value.Content[problem.MediaType]
-	var codes []string
-	for name := range media.Examples {
-		codes = append(codes, name)
-	}
+	codes := codesOf(in.Route.Operation.Responses.Status(x.Status))
 	if said.Status != x.Status || !slices.Contains(codes, said.Code) {
 		return fmt.Errorf("status %d with code %q, status %d is documented with %q",
-			said.Status, said.Code, x.Status, slices.Sorted(slices.Values(codes)))
+			said.Status, said.Code, x.Status, codes)
 	}
 	return nil
+}
+
+// codesOf are the codes of a documented answer, sorted: each has an example that is named after it.
+func codesOf(answer *openapi3.ResponseRef) []string {
+	media := answer.Value.Content[problem.MediaType]
+	if media == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(media.Examples))
+}
+
+// Codes are all codes that the description names for a route, such as "GET /v1/webhooks", sorted.
+func (c *Contract) Codes(route string) (codes []string) {
+	method, path, _ := strings.Cut(route, " ")
+	for _, answer := range c.document.Paths.Value(path).GetOperation(method).Responses.Map() {
+		codes = append(codes, codesOf(answer)...)
+	}
+	slices.Sort(codes)
+	return codes
 }
