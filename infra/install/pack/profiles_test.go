@@ -25,7 +25,7 @@ func TestProfiles_carryTheSettingsOfEachTable(t *testing.T) {
 	if err := yaml.Unmarshal(file(t, filepath.Join(root, "template.yaml")), &template); err != nil {
 		t.Fatal(err)
 	}
-	for _, profile := range []string{"prod", "low-traffic", "staging", "verify"} {
+	for _, profile := range []string{"prod", "low-traffic", "staging", "high-volume", "verify"} {
 		_, table, _ := strings.Cut(samconfig, "\n["+profile+".deploy.parameters]\n")
 		table, _, _ = strings.Cut(table, "\n[")
 		var want []string
@@ -41,7 +41,7 @@ func TestProfiles_carryTheSettingsOfEachTable(t *testing.T) {
 			t.Errorf("%s: %q, want %q", profile, got, want)
 		}
 	}
-	if len(files) != 4 {
+	if len(files) != 5 {
 		t.Errorf("%d profiles", len(files))
 	}
 }

@@ -27,12 +27,16 @@ const (
 
 // The constants are the highest permitted costs in dollars. The first two are for a month without the dashboard. The
 // others are for a million events with everything included: at a million a day with the profile for low traffic, and
-// under an even load.
+// under an even load. EventBridge takes $1.20 for a million calls of API destinations with events of its own bus,
+// and $1.60 with those of a custom one.
 const (
 	mostIdle       = 8.50
 	mostBusy       = 12.50
 	mostLowTraffic = 4.30
 	mostEvenLoad   = 1.82 // at 1,000 a second, with provisioned capacity
+	mostVolume     = 1.40 // with the profile for a high volume, if 1 % fail once and the publisher sends each event alone
+	mostAlone      = 0.36 // of which the publisher saves this if it sends ten in a request
+	mostRetries    = 0.12 // what it may cost more if 10 % fail once
 )
 
 // traffic describes the load of one figure.
@@ -48,6 +52,8 @@ type traffic struct {
 	headers   bool          // each endpoint has a header of its owner's
 	limit     int           // of each endpoint, in deliveries a second
 	trickle   bool          // each message is received alone, although the batch is gathered
+	retries   int           // in a batch of RetryQueue, if more than one
+	apart     bool          // each retry is received alone, although the batch is gathered
 }
 
 const often, seldom = 200 * time.Millisecond, 2 * time.Second
@@ -95,12 +101,15 @@ func TestCost(t *testing.T) {
 		f.rows = append(f.rows, row{s.name, each})
 	}
 	f.months = b.months()
+	f.volumes = b.volumes(f.months)
 	f.saves, f.large = b.saves(f), b.savesAtScale(f)
 	f.keys, f.acts = b.keys(), b.acts()
 	f.fixed = b.fixed() // the last, since it counts the metrics of all runs
 	idle, busy := sums(f.fixed)
-	for n := range f.months {
-		f.months[n].fixed += busy.all()
+	for _, all := range [][]monthly{f.months, f.volumes} {
+		for n := range all {
+			all[n].fixed += busy.all()
+		}
 	}
 	if idle.plain() > mostIdle || busy.plain() > mostBusy {
 		t.Errorf("a month costs $%.2f idle, and $%.2f with traffic, whatever is delivered", idle.plain(), busy.plain())
@@ -108,6 +117,15 @@ func TestCost(t *testing.T) {
 	for n, most := range map[int]float64{3: mostLowTraffic, 6: mostEvenLoad} {
 		if _, d := f.months[n].dollars(); d > most {
 			t.Errorf("%s, %s: $%.2f per million", f.months[n].load.name, f.months[n].profile.name, d)
+		}
+	}
+	for _, m := range f.volumes {
+		most := mostVolume
+		if m.failing > 0.01 {
+			most += mostRetries
+		}
+		if alone, together := m.publishing(); alone > most || together > most-mostAlone {
+			t.Errorf("%s, %v fail: $%.3f and $%.3f per million", m.load.name, m.failing, alone, together)
 		}
 	}
 	text := string(must(os.ReadFile(page)))
@@ -224,17 +242,36 @@ func polled(mappings, pollers float64) usage {
 // months are the loads under the profiles, with the difference that a profile makes to the fixed costs.
 func (b *bill) months() (all []monthly) {
 	usual, low := readProfile(b.t, "default", ""), readProfile(b.t, "`low-traffic`", "low-traffic")
+	high := readProfile(b.t, highVolume, "high-volume")
 	large := profile{name: "default, batches of 50 and 1 s", batch: 50, window: 1, pollers: usual.pollers}
 	even := usual
 	even.name, even.setting = "default, `ProvisionedCapacity`", "ProvisionedCapacity=true"
 	for _, m := range []monthly{
 		{load: loads[0], profile: usual}, {load: loads[0], profile: low}, {load: loads[1], profile: usual},
 		{load: loads[1], profile: low}, {load: loads[2], profile: usual}, {load: loads[2], profile: large},
-		{load: loads[2], profile: even},
+		{load: loads[2], profile: even}, {load: loads[2], profile: high}, {load: loads[3], profile: high},
 	} {
+		m.failing = 0.1
 		m.each, m.fixed = b.million(m.load.name+", "+m.profile.name, m.traffic()), -polled(5, usual.pollers-m.pollers).all()
 		if m.setting != "" {
 			m.fixed += unused(readScaling()).all()
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// volumes are the loads under the profile for a high volume, the first with fewer failing deliveries, too.
+func (b *bill) volumes(months []monthly) (all []monthly) {
+	for _, m := range months {
+		if m.profile.name != highVolume {
+			continue
+		}
+		if m.load == loads[2] {
+			few := m
+			few.failing = 0.01
+			few.each = b.million(m.load.name+", 1 % fail", few.traffic())
+			all = append(all, few)
 		}
 		all = append(all, m)
 	}
@@ -256,15 +293,25 @@ func readProfile(t *testing.T, name, environment string) profile {
 	if functions.Value(t, o, "LimitConcurrency") == "false" {
 		p.pollers = fewPollers
 	}
+	if functions.Value(t, o, "ProvisionedCapacity") == "true" {
+		p.setting = "ProvisionedCapacity=true"
+	}
 	return p
 }
 
-// traffic is a load as the functions see it: each event of another tenant, a tenth of the deliveries failing once.
+// traffic is a load as the functions see it: each event of another tenant, some of the deliveries failing once. The
+// retries fill batches of their own.
 func (m monthly) traffic() traffic {
-	batch := m.fill(m.perSecond)
-	c := traffic{batch: batch, events: 10, tenants: 10, failing: 1, pause: seldom, setting: m.setting}
+	again := m.perSecond * m.failing
+	batch, retries := m.fill(m.perSecond), m.fill(again)
+	c := traffic{batch: batch, events: 10, tenants: max(10, batch), failing: 1, pause: seldom, setting: m.setting}
 	if batch > 1 {
 		c.events, c.failing, c.trickle = 50, 5, m.window > 0 && m.polling(m.perSecond) < crowded
+	}
+	if retries > 1 {
+		c.failing = retries * (1 + 4/retries) // whole batches, five failures or more
+		c.events = int(float64(c.failing) / m.failing)
+		c.retries, c.apart = retries, m.window > 0 && m.polling(again) < crowded
 	}
 	if m.perSecond > 100 {
 		c.pause = often

@@ -32,7 +32,7 @@ func TestTheReadmeQuotesThePage(t *testing.T) {
 	}
 	for _, row := range []string{
 		"1,000,000 a day | default", "1,000,000 a day | `low-traffic`", "1,000 a second | default",
-		"1,000 a second | default, `ProvisionedCapacity`",
+		"1,000 a second | default, `ProvisionedCapacity`", "1,000 a second | `high-volume`",
 	} {
 		_, rest, _ := strings.Cut(string(page), "\n| "+row+" |")
 		line, _, _ := strings.Cut(rest, "\n")

@@ -7,21 +7,23 @@ import (
 
 // figures are the numbers on the page.
 type figures struct {
-	months []monthly
-	saves  []saving
-	large  []saving // at 1,000 a second
-	fixed  []fixed
-	keys   float64 // of KMS
-	acts   []act
-	rows   []row
+	months  []monthly
+	volumes []monthly // with the profile for a high volume
+	saves   []saving
+	large   []saving // at 1,000 a second
+	fixed   []fixed
+	keys    float64 // of KMS
+	acts    []act
+	rows    []row
 }
 
 // monthly is a load under a profile: the usage of a million events, and the month's fixed costs.
 type monthly struct {
 	load
 	profile
-	each  usage
-	fixed float64
+	failing float64 // the share of deliveries that fail once
+	each    usage
+	fixed   float64
 }
 
 // dollars is the price of a month, and of a million events, all included.
@@ -29,6 +31,15 @@ func (m monthly) dollars() (month30, perMillion float64) {
 	millions := m.perSecond * month / million
 	month30 = millions*m.each.all() + m.fixed
 	return month30, month30 / millions
+}
+
+// highVolume is the name of the profile on the page.
+const highVolume = "`high-volume`"
+
+// publishing is the price of a million events by requests of the publisher with one event and with ten.
+func (m monthly) publishing() (alone, together float64) {
+	_, alone = m.dollars()
+	return alone, alone - publisher(1, false).all() + publisher(sqsBatch, false).all()
 }
 
 // saving is a parameter's saving in a month, and its price.
@@ -51,6 +62,9 @@ func sums(all []fixed) (idle, busy usage) {
 	return idle, busy
 }
 
+// database is what DynamoDB bills.
+var database = []kind{writes, reads, provisionedWrites, provisionedReads, byteMonths}
+
 // row is the usage of a million events or deliveries.
 type row struct {
 	name string
@@ -67,6 +81,7 @@ func (f figures) text() string {
 		p.line("%s | %s | %d | %.1f s, %.0f s | **%.0f** | **%.3g**", m.load.name, m.profile.name, m.fill(m.perSecond),
 			mean, most, all, perMillion)
 	}
+	p.volumes(f.volumes)
 	p.savings("at 1,000,000 a day", f.saves)
 	p.savings("at 1,000 a second", f.large)
 	p.head("dollars a month", "idle", "with traffic")
@@ -82,7 +97,7 @@ func (f figures) text() string {
 	for _, r := range f.rows {
 		u := r.each
 		p.line("%s | %.2f | %.2f | %.2f | %.2f | **%.2f** | **%.2f**", r.name,
-			u.dollars(requests, fair), u.dollars(invocations, gbSeconds), u.dollars(writes, reads, byteMonths),
+			u.dollars(requests, fair), u.dollars(invocations, gbSeconds), u.dollars(database...),
 			u.dollars(logged, keyCalls, told), u.herald(), u.all())
 	}
 	return p.String()
@@ -90,6 +105,19 @@ func (f figures) text() string {
 
 // tables are Markdown's.
 type tables struct{ strings.Builder }
+
+// volumes shows what a million events cost by service. What a month costs whatever is delivered stands by itself.
+func (t *tables) volumes(all []monthly) {
+	t.head("with "+highVolume+", dollars per million", "fail once", "SQS", "Lambda", "DynamoDB", "logs, KMS, EventBridge",
+		"receivers' bytes", "a month's fixed costs", "**publisher's sends alone**", "**ten in a request**")
+	for _, m := range all {
+		alone, together := m.publishing()
+		u := m.each
+		t.line("%s | %.0f %% | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | **%.2f** | **%.2f**", m.load.name, 100*m.failing,
+			u.dollars(requests, fair), u.dollars(invocations, gbSeconds), u.dollars(database...),
+			u.dollars(logged, keyCalls, told), u.dollars(sent), alone-u.all(), alone, together)
+	}
+}
 
 func (t *tables) savings(load string, all []saving) {
 	t.head(load, "saves, dollars a month", "at the price of")

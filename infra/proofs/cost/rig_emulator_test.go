@@ -66,6 +66,7 @@ type mapping struct {
 	queue, function string
 	process         func(context.Context, []message) (failed []string)
 	batch           int
+	apart           bool // each message of a batch is received alone
 }
 
 func newRig(t *testing.T, c traffic) *rig {
@@ -93,10 +94,12 @@ func newRig(t *testing.T, c traffic) *rig {
 	}
 	f := functions.OnAWS(t, r.options)
 	r.functions = f
-	r.mappings = []mapping{ // retries and dead letters come alone: the worst case
-		{"EventsQueue", "fanout", f.Fanout, c.batch}, {"DeliveryQueue", "deliver", f.Deliver, c.batch},
-		{"DeadLetterQueue", "deadletter", f.Deadletter, 1}, {"RetryQueue", "deliver", f.Deliver, 1},
-		{"SlowQueue", "deliver", f.Deliver, 1},
+	r.mappings = []mapping{ // retries, unless the traffic says otherwise, and dead letters come alone: the worst case
+		{"EventsQueue", "fanout", f.Fanout, c.batch, c.trickle},
+		{"DeliveryQueue", "deliver", f.Deliver, c.batch, c.trickle},
+		{"DeadLetterQueue", "deadletter", f.Deadletter, 1, false},
+		{"RetryQueue", "deliver", f.Deliver, max(c.retries, 1), c.apart},
+		{"SlowQueue", "deliver", f.Deliver, 1, false},
 	}
 	return r
 }
@@ -229,7 +232,7 @@ func (r *rig) handOver(by mapping, messages []message) {
 		}
 	}
 	calls := batches(len(messages)) + batches(len(messages)-len(failed)) // to receive, to delete
-	if r.trickle {
+	if by.apart {
 		calls += float64(len(messages)) - batches(len(messages))
 	}
 	r.used[requests] += calls
