@@ -10,7 +10,10 @@ type load struct {
 
 const day = 24 * 3600 // seconds
 
-var loads = []load{{"10,000 a day", 10_000.0 / day}, {"1,000,000 a day", million / day}, {"1,000 a second", 1000}, {"5,000 a second", 5000}}
+var loads = []load{
+	{"10,000 a day", 10_000.0 / day}, {"1,000,000 a day", million / day}, {"1,000 a second", 1000},
+	{"5,000 a second", 5000},
+}
 
 // profile decides about batches and polls.
 type profile struct {
