@@ -87,10 +87,17 @@ func (m *merger) nearObject(name string) string {
 	return ""
 }
 
+// maxWildcards are as many as an endpoint may subscribe to one by one.
+const maxWildcards = 50
+
 var wildcardForm = regexp.MustCompile(`^[A-Za-z0-9_-]+\.\*$`)
 
 // patterns checks the wildcards that the catalogue declares. Those of the specification's objects are closed.
 func (m *merger) patterns() {
+	if n := len(m.own.wildcards); n > maxWildcards {
+		m.fault(m.own.wildcards[maxWildcards].line, "%d wildcards are more than the %d there can be", n, maxWildcards)
+		return
+	}
 	seen := map[string]bool{}
 	for _, w := range m.own.wildcards {
 		below := func(t entry) bool { return object(t.Name) == object(w.name) }

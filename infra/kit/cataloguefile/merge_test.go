@@ -113,6 +113,10 @@ func TestRead_namesTheLineOfAMark(t *testing.T) {
 		"a wildcard of no type": {
 			own{more: "x-wildcards: [b.*]\n"}.text(), "15: b.* selects none of the types of this file",
 		},
+		"more wildcards than there can be": {
+			own{more: "x-wildcards:\n" + strings.Repeat("- a.*\n", 51)}.text(),
+			"66: 51 wildcards are more than the 50 there can be",
+		},
 		"deprecated that is neither": {marked("deprecated: perhaps\n      "), "7: deprecated of a.b must be true or false"},
 		"a successor of a type that is not deprecated": {
 			marked("x-replaced-by: a.c\n      "), "7: a.b has x-replaced-by: say deprecated: true beside it",

@@ -15,9 +15,10 @@ func unknown(name string) string { return "is not an implemented event" + Sugges
 // Nearest begins a suggestion.
 const Nearest = "; the nearest are "
 
-// Suggestion goes on in a sentence about an unknown name, "; the nearest are …". It is empty where no name is near.
-func Suggestion(name string) string {
-	near := nearest.To(name, Types())
+// Suggestion goes on in a sentence about an unknown name, "; the nearest are …". It is empty where no name is near. It
+// suggests events, and the patterns.
+func Suggestion(name string, patterns ...string) string {
+	near := nearest.To(name, append(Types(), patterns...))
 	if len(near) == 0 {
 		return ""
 	}

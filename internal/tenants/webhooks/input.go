@@ -152,11 +152,18 @@ func readStatus(v management.Member[string], r *reader) endpoint.Status {
 	return s
 }
 
-// notSubscribable refuses an entry of events. It names all patterns, since similar ones are none (infra/docs/spec.md,
-// "Subscription wildcards"), and the nearest events.
-func notSubscribable(name string) string {
-	return "is neither an implemented event nor one of the patterns " + strings.Join(event.Patterns(), ", ") +
-		event.Suggestion(name) + listed
+// shownPatterns bounds the patterns in a refusal: an import may have 500 entries, and an answer has to fit.
+const shownPatterns = 8
+
+// notSubscribable refuses an entry of events. It names the patterns, since similar ones are none (infra/docs/spec.md,
+// "Subscription wildcards"), and the nearest events. Where a catalogue declares many patterns, it counts the rest.
+func notSubscribable(name string, patterns []string) string {
+	shown := patterns[:min(len(patterns), shownPatterns)]
+	text := "is neither an implemented event nor one of the patterns " + strings.Join(shown, ", ")
+	if rest := len(patterns) - len(shown); rest > 0 {
+		text += fmt.Sprintf(" and %d others", rest)
+	}
+	return text + event.Suggestion(name, patterns[len(shown):]...) + listed
 }
 
 const listed = "; GET /v1/event-types lists all"
@@ -183,7 +190,7 @@ func readEvents(v management.Member[[]string], r *reader, had []string) (list []
 		switch {
 		case ok && !event.ValidPattern(name) && !slices.Contains(had, name):
 			unknown = true
-			r.refuse(at, notSubscribable(name))
+			r.refuse(at, notSubscribable(name, event.Patterns()))
 		case ok && slices.Contains(list, name):
 			r.refuse(at, "is a duplicate")
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
 // fault is the content of a problem document.
@@ -126,6 +127,25 @@ func TestHandler_readNew_suggestsTheNearestEvents(t *testing.T) {
 		"GET /v1/event-types lists all"
 	if len(got.Errors) != 1 || got.Errors[0].Detail != want {
 		t.Errorf("%+v, want %q", got, want)
+	}
+}
+
+// A catalogue may declare 50 wildcards, and an import have 500 names that are refused.
+func TestNotSubscribable_isShortWithAsManyPatternsAsThereCanBe(t *testing.T) {
+	patterns := event.Patterns()
+	for n := range 50 {
+		patterns = append(patterns, fmt.Sprintf("account%02d%s.*", n, strings.Repeat("x", 53)))
+	}
+	patterns[len(patterns)-1] = "account.*"
+	const want = "is neither an implemented event nor one of the patterns *, user.*, organization.*, " +
+		"organizationMembership.*, "
+	got := notSubscribable("acount.*", patterns)
+	if !strings.HasPrefix(got, want) ||
+		!strings.HasSuffix(got, " and 46 others; the nearest are account.*; GET /v1/event-types lists all") {
+		t.Errorf("%q", got)
+	}
+	if len(got) > 600 {
+		t.Errorf("%d bytes", len(got))
 	}
 }
 
