@@ -48,6 +48,38 @@ func TestRead_replacesReferences(t *testing.T) {
 	}
 }
 
+// The example of an identity product has each kind of decision about the specification's types.
+func TestRead_takesTheCatalogueOfAnIdentityProduct(t *testing.T) {
+	text, err := os.ReadFile("../../examples/identity.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := Read("identity.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var deprecated []string
+	for _, one := range all.Own {
+		if one.Deprecated {
+			deprecated = append(deprecated, one.Name+" by "+one.ReplacedBy)
+		}
+	}
+	got := map[string][]string{"own": names(all.Own), "wildcards": all.Wildcards, "deprecated": deprecated}
+	want := map[string][]string{
+		"own": {
+			"user.created", "user.updated", "user.deleted", "user.signed_in", "user.logged_in", "user.password_changed",
+			"session.created", "session.revoked", "organization.domain.verified",
+		},
+		"wildcards": {"session.*"}, "deprecated": {"user.logged_in by user.signed_in"},
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if len(all.Specified) != 17 || len(all.Notes) != 9 {
+		t.Errorf("%d types of the specification, notes %q", len(all.Specified), all.Notes)
+	}
+}
+
 func TestRead_knowsAReferenceByItsKey(t *testing.T) {
 	got, faults := readText(t, own{
 		data: "{ title: $ref, $ref: '#/components/x' }", more: "components: { x: { type: object } }\n",

@@ -2,6 +2,7 @@ package statefile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
@@ -24,10 +25,7 @@ func (s State) Export() string {
 // Commands returns shell commands to use the stack. They work from the folder of the checkout: the end-to-end tests run
 // them.
 func (s State) Commands() string {
-	eventType, data := "user.created", `{"userId":"user_42"}`
-	if types := catalogue.Types(); !catalogue.Specified(eventType) { // the adopter's catalogue has its own, or none
-		eventType, data = types[0].Name, strings.ReplaceAll(types[0].Example, "'", `'\''`)
-	}
+	eventType, data := suggested(catalogue.Types())
 	return fmt.Sprintf(`%s
 
 # the tenant's endpoints, an event and an operator's request
@@ -38,4 +36,17 @@ aws lambda invoke --function-name %s \
   --payload '{"action":"summary","operator":"me@example.com"}' .local/answer.json
 cat .local/answer.json; echo
 `, s.Export(), s.APIURL, s.APIKey, s.EventsQueueURL, s.TenantID, eventType, data, s.Functions["inspect"])
+}
+
+// suggested is an event to try: of the adopter's catalogue where it has types of its own, and else of the
+// specification. data is for single quotes of a shell.
+func suggested(types []catalogue.Type) (name, data string) {
+	const specified = "user.created"
+	own := func(t catalogue.Type) bool { return !catalogue.Specified(t.Name) && !t.Deprecated }
+	at := slices.IndexFunc(types, own)
+	if at < 0 && slices.ContainsFunc(types, func(t catalogue.Type) bool { return t.Name == specified }) {
+		return specified, `{"userId":"user_42"}`
+	}
+	t := types[max(at, 0)]
+	return t.Name, strings.ReplaceAll(t.Example, "'", `'\''`)
 }

@@ -56,7 +56,7 @@ func TestThePublishedReceiversTakeRealDeliveries(t *testing.T) {
 	}
 }
 
-// ownTypes is a stack with the types of infra/examples/catalogue.yaml, and with receivers of these types.
+// ownTypes is a stack with the types of infra/examples/identity.yaml, and with receivers of these types.
 type ownTypes struct {
 	client    *client.Client
 	receivers *receiver.Server
@@ -74,7 +74,7 @@ func TestAnAdoptersOwnTypesAreDeliveredAndVerified(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := own.client.As(id, key)
-	subscriptions := map[string][]string{"go": {"order.shipped"}, "node": {"*"}, "python": {"user.*", "order.shipped"}}
+	subscriptions := map[string][]string{"go": {"user.signed_in"}, "node": {"*"}, "python": {"user.*", "session.*"}}
 	var all []subscription
 	var receivers []*published.Receiver
 	for _, language := range published.Languages() {
@@ -83,10 +83,11 @@ func TestAnAdoptersOwnTypesAreDeliveredAndVerified(t *testing.T) {
 			all, receivers = append(all, s), append(receivers, r)
 		}
 	}
-	good := examples.Message{ID: unique("evt"), TenantID: id, Type: "order.shipped",
-		Data: jsontext.Value(`{ "orderId": "ord_1", "items": [{"sku":"tasse-zoë","quantity":2.0}] }`)}
+	good := examples.Message{ID: unique("evt"), TenantID: id, Type: "user.signed_in",
+		Data: jsontext.Value(`{ "user_id": "usr_zoë", "session_id": "ses_1", "method": "saml", "attempts": 2.0 }`)}
 	bad := good
-	bad.ID, bad.Data = unique("evt"), jsontext.Value(`{"orderId":"ord_1","items":[{"sku":"mug","quantity":0}]}`)
+	bad.ID = unique("evt")
+	bad.Data = jsontext.Value(`{"user_id":"usr_1","session_id":"ses_1","method":"guessed"}`)
 	send(t, c, bad)
 	send(t, c, good)
 	for i, s := range all {
@@ -95,13 +96,13 @@ func TestAnAdoptersOwnTypesAreDeliveredAndVerified(t *testing.T) {
 		if len(got) != 1 || got[0].Status != http.StatusOK {
 			t.Errorf("%d requests, the first answered %d", len(got), got[0].Status)
 		}
-		want := []published.Work{{Event: "order.shipped", Body: good.Payload()}}
+		want := []published.Work{{Event: "user.signed_in", Body: good.Payload()}}
 		if diff := cmp.Diff(want, receivers[i].Done()); diff != "" {
 			t.Errorf("processed (-want +got):\n%s\nit printed:\n%s", diff, receivers[i].Printed())
 		}
 	}
 	own.rejects(t, bad.ID)
-	own.lists(t, c, "order.shipped")
+	own.lists(t, c, "user.signed_in")
 	if err := own.described.verdict(); err != nil {
 		t.Error(err)
 	}
@@ -113,7 +114,7 @@ func startOwnTypes(t *testing.T) ownTypes {
 	t.Helper()
 	dir := t.TempDir()
 	catalogue, functions := filepath.Join(dir, "catalogue"), filepath.Join(dir, "functions")
-	golang(t, "run", "./infra/install/catalogue", "-own", "infra/examples/catalogue.yaml", "-out", catalogue)
+	golang(t, "run", "./infra/install/catalogue", "-own", "infra/examples/identity.yaml", "-out", catalogue)
 	if err := os.CopyFS(functions, os.DirFS(filepath.Join(root, ".local", "functions"))); err != nil {
 		t.Fatal(err, ": run make native")
 	}
@@ -156,8 +157,7 @@ func (o ownTypes) rejects(t *testing.T, eventID string) {
 		got, err = client.Ask(ctx, o.client, api.ListRejected, api.RejectedRequest{Limit: new(10)})
 		return len(got.Data) > 0, err
 	})
-	const want = "invalid event: data: /items/0/quantity: does not fulfil its schema " +
-		"(/properties/items/items/properties/quantity/minimum)"
+	const want = "invalid event: data: /method: does not fulfil its schema (/properties/method/enum)"
 	if len(got.Data) != 1 || got.Data[0].EventID != eventID || got.Data[0].Reason != want {
 		t.Errorf("rejected: %+v, want %s: %s", got.Data, eventID, want)
 	}
