@@ -44,7 +44,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident practise test unit e2e lint sizes mutants invariants fuzz suite vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries hostile tools clean
+.PHONY: help run stack incident practise test unit e2e lint sizes mutants invariants fuzz publishers suite vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries hostile tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -150,6 +150,9 @@ fuzz: ## run every fuzz target, each for a minute or FOR=5m
 	{ status=0; while read -r package target; do \
 		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(FOR),1m) "$$package" || status=1; \
 	done; exit $$status; }
+
+publishers: native .venv/installed ## have Herald's own publishers send a catalogue's types, none of them the 26 (nightly; minutes)
+	go test -count 1 -v -tags emulator -run TestOwnPublishers ./infra/proofs/e2e
 
 suite: .tools/suite/installed ## compare the verdicts of the official suite of JSON Schema, all drafts (nightly; test plays 7 and 2020-12)
 	go test -count 1 -v -run OfficialSuite ./infra/tool/movein/redraft -args -suite $(CURDIR)/.tools/suite/tests \

@@ -30,7 +30,8 @@ func none() string {
 }
 
 // Herald's own publishers send what the stack's catalogue has: with none of the specification's types, and every event
-// that breaks its schema rejected, the demonstration, the incident and herald verify hold.
+// that breaks its schema rejected, the demonstration, the incident and herald verify hold. It takes a minute of a whole
+// machine, so that make publishers runs it at night.
 func TestOwnPublishersSendTypesOfTheStacksCatalogue(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir() // herald looks for the local stack below the folder that it is called in
