@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
@@ -41,8 +42,11 @@ func (p parameter) kind() kind {
 
 var arnInRegion = regexp.MustCompile(`^\(?arn:\[a-z-\]\+:[a-z0-9-]+:\[a-z0-9-\]\+:`)
 
-// regional says whether the parameter is an ARN with a region, which has to be the stack's.
-func (p parameter) regional() bool { return arnInRegion.MatchString(p.AllowedPattern) }
+// regional says whether the parameter is an ARN with a region, which has to be the stack's. Those of a list may have
+// several.
+func (p parameter) regional() bool {
+	return arnInRegion.MatchString(p.AllowedPattern) && !strings.Contains(p.AllowedPattern, "(,")
+}
 
 // parse reads the parameters and outputs of a template and of the additions that make package makes to it.
 func parse(version string, texts ...string) (released, error) {

@@ -170,7 +170,8 @@ func TestTerraform_refusesResourcesOfAnotherRegion(t *testing.T) {
 	for name, p := range parameters {
 		_, ok := regional[name]
 		pattern := fmt.Sprint(p["AllowedPattern"])
-		if want := strings.Contains(pattern, ":sns:") || strings.Contains(pattern, ":acm:"); ok != want {
+		one := !strings.Contains(pattern, "(,")
+		if want := one && (strings.Contains(pattern, ":sns:") || strings.Contains(pattern, ":acm:")); ok != want {
 			t.Errorf("%s has to be in the stack's region: %v", name, ok)
 		}
 	}

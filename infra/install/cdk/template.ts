@@ -114,6 +114,18 @@ export interface HeraldParameters {
    */
   readonly publisherAccounts?: string
   /**
+   * Comma-separated ARNs of up to 20 SNS topics that may send to EventsQueue, for any tenant; empty for none. Whoever
+   * may publish to such a topic publishes events.
+   * @default ''
+   */
+  readonly publisherTopics?: string
+  /**
+   * Comma-separated ARNs of up to 20 EventBridge rules that may send to EventsQueue, for any tenant; empty for none.
+   * Whoever may put what such a rule matches publishes events.
+   * @default ''
+   */
+  readonly publisherRules?: string
+  /**
    * Whether the stack has a dashboard. CloudWatch asks $3 a month for each beyond an account's first three.
    * @default true
    */
@@ -446,6 +458,16 @@ export const rules: { readonly [P in keyof Required<HeraldParameters>]: Rule } =
   },
   notices: { name: 'Notices', default: 'off', values: ['off', 'on'] },
   publisherAccounts: { name: 'PublisherAccounts', default: '', pattern: '([0-9]{12}(,[0-9]{12}){0,49})?' },
+  publisherTopics: {
+    name: 'PublisherTopics',
+    default: '',
+    pattern: '(arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+([.]fifo)?(,arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+([.]fifo)?){0,19})?',
+  },
+  publisherRules: {
+    name: 'PublisherRules',
+    default: '',
+    pattern: '(arn:[a-z-]+:events:[a-z0-9-]+:[0-9]{12}:rule/[A-Za-z0-9_./-]+(,arn:[a-z-]+:events:[a-z0-9-]+:[0-9]{12}:rule/[A-Za-z0-9_./-]+){0,19})?',
+  },
   dashboard: { name: 'Dashboard', default: 'true', values: ['true', 'false'] },
   permissionsBoundaryArn: {
     name: 'PermissionsBoundaryArn',

@@ -46,6 +46,8 @@ var variants = map[string][]string{
 	"PermissionsBoundaryArn":   {"PermissionsBoundaryArn=arn:aws:iam::111122223333:policy/boundary"},
 	"ProvisionedCapacity":      {"ProvisionedCapacity=true"},
 	"PublisherAccounts":        {"PublisherAccounts=111122223333"},
+	"PublisherRules":           {"PublisherRules=arn:aws:events:eu-central-1:111122223333:rule/users"},
+	"PublisherTopics":          {"PublisherTopics=arn:aws:sns:eu-central-1:111122223333:users"},
 	"ReplicaRegions":           {"MultiRegionKeys=yes", "ReplicaRegions=eu-west-1,eu-west-2"},
 	"SourceAddresses":          {"SourceAddresses=198.51.100.7,198.51.100.16/28"},
 	"TicketTopicArn":           {"TicketTopicArn=arn:aws:sns:eu-central-1:111122223333:tickets"},

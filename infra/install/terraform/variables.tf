@@ -251,6 +251,30 @@ variable "publisher_accounts" {
   }
 }
 
+variable "publisher_topics" {
+  description = "Comma-separated ARNs of up to 20 SNS topics that may send to EventsQueue, for any tenant; empty for none. Whoever may publish to such a topic publishes events."
+  type        = string
+  default     = ""
+  nullable    = false
+
+  validation {
+    condition     = can(regex("^(?:(arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+([.]fifo)?(,arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+([.]fifo)?){0,19})?)$", var.publisher_topics))
+    error_message = "PublisherTopics must match (arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+([.]fifo)?(,arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+([.]fifo)?){0,19})?."
+  }
+}
+
+variable "publisher_rules" {
+  description = "Comma-separated ARNs of up to 20 EventBridge rules that may send to EventsQueue, for any tenant; empty for none. Whoever may put what such a rule matches publishes events."
+  type        = string
+  default     = ""
+  nullable    = false
+
+  validation {
+    condition     = can(regex("^(?:(arn:[a-z-]+:events:[a-z0-9-]+:[0-9]{12}:rule/[A-Za-z0-9_./-]+(,arn:[a-z-]+:events:[a-z0-9-]+:[0-9]{12}:rule/[A-Za-z0-9_./-]+){0,19})?)$", var.publisher_rules))
+    error_message = "PublisherRules must match (arn:[a-z-]+:events:[a-z0-9-]+:[0-9]{12}:rule/[A-Za-z0-9_./-]+(,arn:[a-z-]+:events:[a-z0-9-]+:[0-9]{12}:rule/[A-Za-z0-9_./-]+){0,19})?."
+  }
+}
+
 variable "dashboard" {
   description = "Whether the stack has a dashboard. CloudWatch asks $3 a month for each beyond an account's first three."
   type        = bool
@@ -1005,6 +1029,8 @@ locals {
     HeartbeatTenant            = var.heartbeat_tenant
     Notices                    = var.notices
     PublisherAccounts          = var.publisher_accounts
+    PublisherTopics            = var.publisher_topics
+    PublisherRules             = var.publisher_rules
     Dashboard                  = tostring(var.dashboard)
     PermissionsBoundaryArn     = var.permissions_boundary_arn
     VpcSubnetIds               = var.vpc_subnet_ids

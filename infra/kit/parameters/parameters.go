@@ -24,6 +24,8 @@ const (
 	HeartbeatTenant            = "HeartbeatTenant"
 	Notices                    = "Notices"
 	PublisherAccounts          = "PublisherAccounts"
+	PublisherTopics            = "PublisherTopics"
+	PublisherRules             = "PublisherRules"
 	Dashboard                  = "Dashboard"
 	PermissionsBoundaryArn     = "PermissionsBoundaryArn"
 	VpcSubnetIds               = "VpcSubnetIds"

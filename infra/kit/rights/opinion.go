@@ -29,7 +29,8 @@ func SecondOpinion(ctx context.Context, root string, calls []Call) ([]string, er
 	var out, problems bytes.Buffer
 	cmd := exec.Command(filepath.Join(tools, "bin", "node"), //nolint:gosec // the tools'
 		"--input-type=module", "--eval", script, filepath.Join(tools, "openapi"))
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), &out, &problems
+	cmd.Stdin = bytes.NewReader(input)
+	cmd.Stdout, cmd.Stderr = &out, &problems
 	if err := child.Run(ctx, cmd); err != nil {
 		return nil, fmt.Errorf("evaluating: %w: %s", err, &problems)
 	}

@@ -38,12 +38,14 @@ func Judge(c Call) (string, error) {
 	policy, _ := c.ResourcePolicy.(map[string]any)
 	var found [3]effects
 	for i, statements := range []any{c.Identity, policy["Statement"], c.Boundary} {
-		var err error
-		if found[i], err = c.effects(cfn.List(statements), i == 1); err != nil {
+		read, err := c.effects(cfn.List(statements), i == 1)
+		if err != nil {
 			return "", fmt.Errorf("judging %s on %s: %w", c.Action, c.Resource, err)
 		}
+		found[i] = read
 	}
-	identity, resource, boundary := found[0], found[1], found[2]
+	identity, resource := found[0], found[1]
+	boundary := found[2]
 	switch {
 	case identity.denies || resource.denies || boundary.denies:
 		return Explicitly, nil

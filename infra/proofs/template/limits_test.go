@@ -53,6 +53,41 @@ func TestPoliciesOfRolesFit(t *testing.T) {
 	}
 }
 
+// A star in a policy's ARN would stand for any topic or rule of any account.
+func TestPublisherTopicsAndRulesAreExact(t *testing.T) {
+	const topic = "arn:aws:sns:eu-central-1:111122223333:users"
+	const rule = "arn:aws:events:eu-central-1:111122223333:rule/users"
+	many := func(arn string, n int) string { return strings.TrimSuffix(strings.Repeat(arn+",", n), ",") }
+	for name, row := range map[string]struct {
+		taken   []string
+		refused []string
+	}{
+		"PublisherTopics": {
+			[]string{"", topic, topic + ".fifo", topic + "," + topic + "2", many(topic, 20)},
+			[]string{"*", topic + "*", "arn:aws:sns:eu-central-1:111122223333:?sers", "arn:aws:sns:*:111122223333:users",
+				"arn:aws:sns:eu-central-1:*:users", "arn:aws:sns:eu-central-1::users", many(topic, 21), topic + ",",
+				topic + ", " + topic, rule, "users"},
+		},
+		"PublisherRules": {
+			[]string{"", rule, "arn:aws:events:eu-central-1:111122223333:rule/my.bus/users", many(rule, 20)},
+			[]string{"*", rule + "*", rule + "?", "arn:aws:events:eu-central-1:*:rule/users", many(rule, 21), topic,
+				"arn:aws:events:eu-central-1:111122223333:event-bus/default"},
+		},
+	} {
+		pattern := regexp.MustCompile("^(" + fmt.Sprint(load(t).Parameters[name]["AllowedPattern"]) + ")$")
+		for _, value := range row.taken {
+			if !pattern.MatchString(value) {
+				t.Errorf("%s refuses %q", name, value)
+			}
+		}
+		for _, value := range row.refused {
+			if pattern.MatchString(value) {
+				t.Errorf("%s takes %q", name, value)
+			}
+		}
+	}
+}
+
 func TestPublisherAccountsFitAPolicy(t *testing.T) {
 	pattern := regexp.MustCompile("^(" + fmt.Sprint(load(t).Parameters["PublisherAccounts"]["AllowedPattern"]) + ")$")
 	accounts := func(n int) string { return strings.TrimSuffix(strings.Repeat("111122223333,", n), ",") }

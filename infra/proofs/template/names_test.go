@@ -50,6 +50,9 @@ func (s settings) namedIn(tpl template, v object) any {
 	if get := list(v["Fn::GetAtt"]); len(get) == 2 {
 		return arn(tpl, fmt.Sprint(get[0]))
 	}
+	if split := list(v["Fn::Split"]); len(split) == 2 {
+		return anys(strings.Split(fmt.Sprint(s.named(tpl, split[1])), fmt.Sprint(split[0])))
+	}
 	if sub := list(v["Fn::Sub"]); len(sub) > 0 {
 		known := object{}
 		if len(sub) == 2 {
@@ -71,6 +74,14 @@ func (s settings) namedIn(tpl template, v object) any {
 		all[name] = s.named(tpl, item)
 	}
 	return all
+}
+
+func anys[T any](all []T) []any {
+	some := make([]any, len(all))
+	for i, one := range all {
+		some[i] = one
+	}
+	return some
 }
 
 // ref is the value of a parameter or pseudo parameter, or the name of a resource.

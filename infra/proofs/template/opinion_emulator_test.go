@@ -55,14 +55,6 @@ func (d deployment) judge(function string, a asked) rights.Call {
 	}
 }
 
-func anys(statements []object) []any {
-	all := make([]any, len(statements))
-	for i, s := range statements {
-		all[i] = s
-	}
-	return all
-}
-
 // policyOf is the policy of a key, queue or bus, or nil.
 func (d deployment) policyOf(id string) any {
 	if policy := d.Resources[id].Properties["KeyPolicy"]; policy != nil {

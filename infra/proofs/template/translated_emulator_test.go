@@ -178,30 +178,6 @@ func TestTheAPIIsImportedDespiteWarnings(t *testing.T) {
 	}
 }
 
-func TestOtherAccountsPublishOnlyWhereTheyAreNamed(t *testing.T) {
-	allowed := func(parameters ...string) (all []object) {
-		for _, r := range translated(t, parameters...).OfType("AWS::SQS::QueuePolicy") {
-			for _, s := range statements(r.Properties["PolicyDocument"]) {
-				if s["Effect"] != "Deny" {
-					all = append(all, s)
-				}
-			}
-		}
-		return all
-	}
-	if all := allowed(); len(all) != 0 {
-		t.Errorf("without PublisherAccounts: %v", all)
-	}
-	all := allowed(everything...)
-	if len(all) != 1 || all[0]["Action"] != "sqs:SendMessage" || target(all[0]["Resource"]) != "EventsQueue" {
-		t.Fatalf("other accounts may: %v", all)
-	}
-	want := object{"AWS": object{"Fn::Split": []any{",", object{"Ref": "PublisherAccounts"}}}}
-	if diff := cmp.Diff(want, all[0]["Principal"]); diff != "" {
-		t.Errorf("who may publish (-want +got):\n%s", diff)
-	}
-}
-
 // These types have no tags in CloudFormation, or get none from SAM (mappings).
 var untagged = []string{
 	"AWS::ApiGatewayV2::ApiMapping", "AWS::ApplicationAutoScaling::ScalableTarget",
@@ -234,7 +210,7 @@ var everything = []string{
 	"PermissionsBoundaryArn=arn:aws:iam::111122223333:policy/boundary", "HeartbeatTenant=heartbeat",
 	"VpcSubnetIds=subnet-0a,subnet-0b", "VpcSecurityGroupIds=sg-0c",
 	"DomainName=webhooks.example.com", "CertificateArn=arn:aws:acm:eu-central-1:111122223333:certificate/0d",
-	"MonthlyBudget=200", "ProvisionedCapacity=true",
+	"MonthlyBudget=200", "ProvisionedCapacity=true", "PublisherTopics=" + topics, "PublisherRules=" + rules,
 }
 
 func TestEveryRoleHasTheBoundaryThatIsGiven(t *testing.T) {
