@@ -5,8 +5,10 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/herald-webhooks/herald/internal/rules/backlog"
+	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
@@ -217,6 +219,8 @@ func rampCeiling(perSecond, batch, batchSeconds float64) ceiling {
 
 // chosen are limits that Herald sets. They hold work back on purpose, and that work waits.
 func chosen(p parameters) []ceiling {
+	rules := circuit.New(time.Minute, 0)
+	paces := float64(rules.PaceBudget) / rules.SlotsAhead().Seconds()
 	hang := p("DeliverMaximumConcurrency") * p("BatchSize") / p("AttemptTimeoutSeconds")
 	return []ceiling{
 		{
@@ -229,6 +233,12 @@ func chosen(p parameters) []ceiling {
 		{
 			"attempts of slow tenants that hang", "`DeliverMaximumConcurrency` × `BatchSize` ÷ `AttemptTimeoutSeconds`",
 			fmt.Sprintf("%.0f/s", hang), "slow tenants wait for each other", []string{"SlowQueueAgeAlarm"}, "",
+		},
+		{
+			"deliveries that wait for the rates of endpoints", "`release` takes " + grouped(float64(rules.PaceBudget)) +
+				" slots a run, of the 75 s ahead", grouped(paces) + "/s",
+			"tenants have equal shares, and their endpoints below their limits wait for longer",
+			[]string{"RateWaitAlarm"}, "",
 		},
 	}
 }

@@ -25,6 +25,7 @@ type Figures struct {
 	Wrongly             int  // tenants of the others that are slow at the end
 	Busy                Busy
 	Pace                Pace
+	Shares              Shares
 	InFlight, Backlog   int           // peaks: RetryQueue and SlowQueue, Backlog
 	FirstOK, CaughtUp   time.Duration // since the end of the outage
 	Left                int           // deliveries of before the end of the outage that have not ended

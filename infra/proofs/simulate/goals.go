@@ -71,6 +71,7 @@ func (r Result) Problems() (problems []string) {
 	misses(r.Wrongly > 0, "%d tenants of the others are slow", r.Wrongly)
 	misses(r.RetriesP99 > r.retriesLate(),
 		"others' retries are late by %s at p99, wanted at most %s", plot.Short(r.RetriesP99), retriesLate)
+	misses(r.wronglyDead(), "%d deliveries are dead", r.Deaths)
 	switch r.Kind {
 	case Honest:
 		misses(r.stopped.to == 0 && r.OwnP99 > ownLate,
@@ -78,19 +79,23 @@ func (r Result) Problems() (problems []string) {
 		misses(r.Slow && !strings.HasPrefix(r.Name, "six-seconds"), "it is slow")
 	case Outage:
 		misses(r.Left > 0, "%d deliveries of before the end of the outage wait", r.Left)
-		misses(r.Deaths > 0, "%d deliveries are dead", r.Deaths)
 	case Paced:
-		misses(r.Deaths > 0, "%d deliveries are dead", r.Deaths)
 		problems = append(problems, r.Pace.problems(r.Scenario)...)
-	case Calm:
-		misses(r.Deaths > 0, "%d deliveries are dead", r.Deaths)
+	case Shared:
+		problems = append(problems, r.Shares.problems(r.crowd)...)
 	case Swept:
 		if !r.excepted() {
 			return append(problems, r.Busy.problems(r.tenants)...)
 		}
-	case Attack:
+	case Attack, Calm:
 	}
 	return problems
+}
+
+// wronglyDead reports whether deliveries died that should not. Beside an attack some may.
+func (r Result) wronglyDead() bool {
+	mayDie := r.Kind == Attack || r.Kind == Swept || r.Kind == Honest
+	return r.Deaths > 0 && !mayDie
 }
 
 // excepted reports whether a swept attack is measured without a goal. Ten tenants in turn that answer right before the

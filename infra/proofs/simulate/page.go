@@ -89,6 +89,8 @@ func tables(results []Result) []table {
 		"|---|---|---|---|---|---|\n"}
 	rates := table{head: "| limit | flood | sent a second, in a minute's mean | most in one | out of order | " +
 		"others late | $ / million |\n|---|---|---|---|---|---|---|\n"}
+	shares := table{head: "| tenants with limits, endpoints × limit × factor | want | honest pace of 100/s | " +
+		"honest recovery of 12,000 | others late | $ / million |\n|---|---|---|---|---|---|\n"}
 	for _, runs := range byName(results) {
 		switch runs[0].Kind {
 		case Attack, Calm:
@@ -99,13 +101,17 @@ func tables(results []Result) []table {
 			for _, r := range runs {
 				rates.rows = append(rates.rows, pacedRow(r))
 			}
+		case Shared:
+			for _, r := range runs {
+				shares.rows = append(shares.rows, sharesRow(r))
+			}
 		case Honest:
 			honest.rows = append(honest.rows, honestRow(runs))
 		case Outage:
 			outages.rows = append(outages.rows, outageRow(runs))
 		}
 	}
-	return []table{attacks, swept, honest, outages, rates}
+	return []table{attacks, swept, honest, outages, rates, shares}
 }
 
 // everyRow has every row of every table.
@@ -169,6 +175,14 @@ func pacedRow(r Result) row {
 		r.Pace.Seconds, plot.Short(r.Pace.Overtaken), 100*r.WorstDay, r.Dollars)
 	limit := float64(r.limit)
 	return row{Paced, text, max(limit-r.Pace.Least, r.Pace.Most-limit) / max(limit, 1)}
+}
+
+// sharesRow is the worse, the less an honest tenant gets.
+func sharesRow(r Result) row {
+	s := r.Shares
+	text := fmt.Sprintf("| `%s` | %s/s | %.1f/s | %s | %.2f %% | %.2f |\n", r.Title(),
+		plot.Thousands(int(r.crowd.wants())), s.Paced, plot.Thousands(s.Recovered), 100*r.WorstDay, r.Dollars)
+	return row{Shared, text, -min(s.Paced/honestLimit, float64(s.Recovered)/(recovering*heldForEach))}
 }
 
 func honestRow(runs []Result) row {

@@ -72,6 +72,8 @@ func TestProblems_nameTheGoalThatIsMissed(t *testing.T) {
 		"of the others":  func(r *Result) { r.Wrongly = 1 },
 		"for 41.0 s":     func(r *Result) { r.Kind, r.Busy.Seconds, r.tenants = Swept, 41, 1 },
 		"for 109.0 s":    func(r *Result) { r.Kind, r.Busy.Seconds, r.tenants = Swept, 109, 10 },
+		"pace is 90.0":   func(r *Result) { r.Kind, r.crowd, r.Shares = Shared, crowd{tenants: 10}, Shares{90, 12_000, 0} },
+		"sent 9500":      func(r *Result) { r.Kind, r.crowd, r.Shares = Shared, crowd{tenants: 50}, Shares{80, 9500, 0} },
 		"3 attackers":    func(r *Result) { r.Kind, r.Busy.Fast, r.Busy.Going, r.tenants = Swept, 3, 0.006, 10 },
 	} {
 		r := good

@@ -37,6 +37,7 @@ func (s *stats) posted(w *world, h *hook, n int, a answer) {
 	now, d := w.now(), &s.created[n]
 	if h.role == subject {
 		s.Posts++
+		s.Shares.posts(w, h)
 		if w.scenario.limit > 0 {
 			s.Pace.posts(w, h, d)
 		}
@@ -108,6 +109,7 @@ func (w *world) result() Result {
 	w.stats.sample(w)
 	w.stats.Busy.end(w)
 	w.stats.Pace.end(w)
+	w.stats.Shares.end()
 	s, million := &w.stats, float64(max(len(w.stats.created), 1))/1e6
 	requests, dollars := cost.Modelled(w.Used, w.maps, s.runs)
 	f := s.Figures

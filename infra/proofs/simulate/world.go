@@ -43,10 +43,13 @@ type Scenario struct {
 	stopped  window        // DeliveryQueue's mapping receives nothing
 	limit    int           // of the subjects' endpoints, in deliveries a second
 	toggles  bool          // their owner sets another limit each second
+	crowd    crowd         // attackers with limits
 }
 
 // whole reports whether a part of the scenario would show nothing.
-func (s Scenario) whole() bool { return s.Kind == Swept || s.Kind == Paced || s.stopped.to > 0 }
+func (s Scenario) whole() bool {
+	return s.Kind == Swept || s.Kind == Paced || s.Kind == Shared || s.stopped.to > 0
+}
 
 // Kind determines the goals of a scenario.
 type Kind string
@@ -59,6 +62,7 @@ const (
 	Calm   Kind = "calm"
 	Swept  Kind = "swept"
 	Paced  Kind = "paced"
+	Shared Kind = "shared"
 )
 
 type window struct{ from, to time.Duration }

@@ -9,7 +9,7 @@
 //     stalls or is killed leaves duplicates, never a loss.
 //   - Nothing is sent before it is due, except to an endpoint that recovers or is probed, and a probe only
 //     under a claim that was stored before. To an endpoint with a limit a recovery sends in slots alone.
-//   - The five kinds of work share the time of a run, and in each kind tenants and then endpoints take
+//   - The six kinds of work share the time of a run, and in each kind tenants and then endpoints take
 //     turns. A partition or queue that refuses is left alone until the next run, while others go on.
 //   - Two runs at once are harmless. There is no lock.
 //
@@ -65,12 +65,13 @@ type Handler struct {
 	Random func() float64
 }
 
-// workers do the five kinds of work of one run, of which due does two. Each holds the stores that it uses and its part
+// workers do the six kinds of work of one run, of which due does two. Each holds the stores that it uses and its part
 // of the work that was found, and returns its counts. They share one mover.
 type workers struct {
 	due        *due
 	probes     *probes
-	recoveries *recoveries
+	recoveries *outflow
+	paces      *outflow
 	sweeps     *sweeps
 }
 
@@ -85,6 +86,13 @@ func (h *Handler) workers(began time.Time, found inventory, troubles []trouble, 
 		shards: h.Backlog, mover: mover, schedule: h.Schedule, run: h.Settings.Run, now: h.Now,
 		slots: slots{rates: h.Rates, ahead: h.Settings.SlotsAhead(), now: h.Now},
 	}
+	outflowOf := func(budget int, chosen func(circuit.Plan) bool) *outflow {
+		return &outflow{
+			searcher: searcher, settings: h.Settings, budget: budget, now: h.Now,
+			slow:     func(tenantID string) bool { return h.Allowance.Slow(found.slowUntil[tenantID], began) },
+			searches: searchesFor(troubles, chosen),
+		}
+	}
 	return workers{
 		due: &due{
 			index: h.Backlog, mover: mover, schedule: h.Schedule, now: h.Now,
@@ -95,11 +103,12 @@ func (h *Handler) workers(began time.Time, found inventory, troubles []trouble, 
 			shards: h.Backlog, circuits: circuits, mover: mover, settings: h.Settings, schedule: h.Schedule,
 			now: h.Now, random: h.Random, ahead: toProbe(troubles),
 		},
-		recoveries: &recoveries{
-			searcher: searcher, settings: h.Settings, now: h.Now,
-			slow:     func(tenantID string) bool { return h.Allowance.Slow(found.slowUntil[tenantID], began) },
-			searches: searchesFor(troubles, func(p circuit.Plan) bool { return p.Recover }),
-		},
+		recoveries: outflowOf(h.Settings.Budget, func(p circuit.Plan) bool {
+			return p.Recover && p.Item.State == circuit.Recovering
+		}),
+		paces: outflowOf(h.Settings.PaceBudget, func(p circuit.Plan) bool {
+			return p.Recover && p.Item.State != circuit.Recovering
+		}),
 		sweeps: &sweeps{
 			searcher: searcher,
 			searches: searchesFor(troubles, func(p circuit.Plan) bool { return p.Search && !p.Recover }),

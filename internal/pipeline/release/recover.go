@@ -7,13 +7,15 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 )
 
-// recoveries send the backlog of endpoints that answer again, and of those with a limit, each at its pace and all of
-// them within the budget of a run.
-type recoveries struct {
+// outflow sends what waits for endpoints, each at its pace and all of them within a budget. A run has one for the
+// endpoints that answer again, and another for those with a limit: an outage is rare, and an owner sets limits at will.
+type outflow struct {
 	searcher searcher
 	settings circuit.Settings
-	slow     func(tenantID string) bool
-	now      func() time.Time
+	// budget is the number of items that a run sends to all endpoints together.
+	budget int
+	slow   func(tenantID string) bool
+	now    func() time.Time
 
 	searches []*search
 	// allotted tells that the searches have their quotas.
@@ -21,37 +23,37 @@ type recoveries struct {
 }
 
 // send sends within the quotas, which it gives out at its first turn.
-func (r *recoveries) send(ctx context.Context, until time.Time) (did counts, left bool) {
+func (o *outflow) send(ctx context.Context, until time.Time) (did counts, left bool) {
 	var before counts
-	if !r.allotted {
-		before = r.allot(ctx, until)
-		r.allotted = true
+	if !o.allotted {
+		before = o.allot(ctx, until)
+		o.allotted = true
 	}
-	did, left = r.searcher.goOn(ctx, r.searches, until)
-	return before.plus(did, r.waited()), left
+	did, left = o.searcher.goOn(ctx, o.searches, until)
+	return before.plus(did, o.waited()), left
 }
 
 // waited is the longest time that a delivery has waited for its rate: of the oldest of each endpoint. Those that wait
 // are not counted, since there may be millions.
-func (r *recoveries) waited() (did counts) {
-	for _, s := range r.searches {
+func (o *outflow) waited() (did counts) {
+	for _, s := range o.searches {
 		if s.rated {
-			did.rateWait = max(did.rateWait, r.now().Sub(s.oldest))
+			did.rateWait = max(did.rateWait, o.now().Sub(s.oldest))
 		}
 	}
 	return did
 }
 
 // allot finds the oldest item that each search may send, and gives it a quota by the age of that item.
-func (r *recoveries) allot(ctx context.Context, until time.Time) counts {
+func (o *outflow) allot(ctx context.Context, until time.Time) counts {
 	// Without a quota a search stops at the first item that it may send.
-	did, _ := r.searcher.goOn(ctx, r.searches, until)
-	wanted := make([]int, len(r.searches))
-	for n, s := range r.searches {
-		wanted[n] = r.wanted(s)
+	did, _ := o.searcher.goOn(ctx, o.searches, until)
+	wanted := make([]int, len(o.searches))
+	for n, s := range o.searches {
+		wanted[n] = o.wanted(s)
 	}
-	for n, quota := range r.divide(wanted) {
-		r.searches[n].allow(quota)
+	for n, quota := range o.divide(wanted) {
+		o.searches[n].allow(quota)
 	}
 	return did
 }
@@ -59,7 +61,7 @@ func (r *recoveries) allot(ctx context.Context, until time.Time) counts {
 // wanted is the quota of a search before the budget is divided. A search that has ended without finding an item to send
 // wants none. A search that has not reached its first item yet, because it had many to pass over, wants as many as if
 // nothing were late.
-func (r *recoveries) wanted(s *search) int {
+func (o *outflow) wanted(s *search) int {
 	oldest := circuit.Oldest{At: s.oldest, Rated: s.rated}
 	if oldest.At.IsZero() && s.over {
 		return 0
@@ -67,31 +69,31 @@ func (r *recoveries) wanted(s *search) int {
 	if oldest.At.IsZero() {
 		oldest.At = s.plan.Item.Since
 	}
-	return s.plan.Item.Quota(r.settings, s.facts, oldest, r.now())
+	return s.plan.Item.Quota(o.settings, s.facts, oldest, o.now())
 }
 
 // divide divides the budget among tenants, and a tenant's part among its endpoints, each up to the number that it
 // wants. The endpoints of a slow tenant get no more together than one at the beginning of its recovery.
-func (r *recoveries) divide(wanted []int) []int {
+func (o *outflow) divide(wanted []int) []int {
 	// Searches are known by their index in these lists.
 	indexes := make([]int, len(wanted))
 	for n := range indexes {
 		indexes[n] = n
 	}
-	tenantOf := func(n int) string { return r.searches[n].key.TenantID }
+	tenantOf := func(n int) string { return o.searches[n].key.TenantID }
 	tenants := grouped(indexes, tenantOf)
 	sums := make([]int, len(tenants))
 	for t, ofTenant := range tenants {
 		for _, n := range ofTenant {
 			sums[t] += wanted[n]
 		}
-		if r.slow(tenantOf(ofTenant[0])) {
-			sums[t] = min(sums[t], r.settings.Recovery)
+		if o.slow(tenantOf(ofTenant[0])) {
+			sums[t] = min(sums[t], o.settings.Recovery)
 		}
 	}
 	// The budget is divided twice, in the same way: among tenants, then among the endpoints of each.
 	quotas := make([]int, len(wanted))
-	for t, part := range circuit.Allot(r.settings.Budget, sums) {
+	for t, part := range circuit.Allot(o.budget, sums) {
 		ofTenant := make([]int, len(tenants[t]))
 		for at, n := range tenants[t] {
 			ofTenant[at] = wanted[n]

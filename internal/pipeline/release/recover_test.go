@@ -348,7 +348,7 @@ func TestRun_endsARecoveryThatNoQueueTakes(t *testing.T) {
 func TestRecoveries_wanted(t *testing.T) {
 	began := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
 	settings := circuit.New(time.Minute, 30*time.Second)
-	r := recoveries{settings: settings, now: func() time.Time { return began.Add(time.Hour) }}
+	r := outflow{settings: settings, now: func() time.Time { return began.Add(time.Hour) }}
 	for name, row := range map[string]struct {
 		oldest time.Time
 		over   bool

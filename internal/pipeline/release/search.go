@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/edges/parallel"
@@ -91,32 +92,47 @@ const stride = 4
 // goOn takes searches on in turn until all are over, or until the time given. Where there are more of them than are
 // read at once, none keeps pages in memory while it is not its turn, and none does for other kinds of work.
 func (w searcher) goOn(ctx context.Context, searches []*search, until time.Time) (did counts, left bool) {
-	for under := unfinished(searches); len(under) > 0; under = unfinished(under) {
+	for under := unfinished(searches); len(under) > 0; {
 		if !w.now().Before(until) {
 			for _, s := range under {
 				s.waiting.forget()
 			}
 			return did, true
 		}
-		dids := make([]counts, len(under))
-		errs := parallel.Each(len(under), atOnce, func(n int) error {
-			for pages := 0; pages < stride && !under[n].over && w.now().Before(until); pages++ {
-				dids[n] = dids[n].plus(w.advance(ctx, under[n]))
+		turn, later := nextTurn(under)
+		dids := make([]counts, len(turn))
+		errs := parallel.Each(len(turn), atOnce, func(n int) error {
+			for pages := 0; pages < stride && !turn[n].over && w.now().Before(until); pages++ {
+				dids[n] = dids[n].plus(w.advance(ctx, turn[n]))
 			}
-			if len(under) > atOnce {
-				under[n].waiting.forget()
+			if len(under) > atOnce || turn[n].over && len(searches) > atOnce {
+				turn[n].waiting.forget()
 			}
 			return nil
 		})
 		for n, err := range errs {
 			if err != nil { // a bug: the rest is for the next run
-				under[n].empty = false
-				under[n].over = true
+				turn[n].empty = false
+				turn[n].over = true
 			}
 		}
 		did = did.plus(dids...).plus(failed("searching", errs...))
+		under = slices.Concat(later, unfinished(turn))
 	}
 	return did, false
+}
+
+// nextTurn takes the next searches off a list: as many of each tenant, so that a tenant with many endpoints has no
+// larger part of a run than one with a single endpoint.
+func nextTurn(under []*search) (turn, later []*search) {
+	tenants := grouped(under, func(s *search) string { return s.key.TenantID })
+	each := (atOnce + len(tenants) - 1) / len(tenants)
+	for _, ofTenant := range tenants {
+		n := min(each, len(ofTenant))
+		turn = append(turn, ofTenant[:n]...)
+		later = append(later, ofTenant[n:]...)
+	}
+	return turn, later
 }
 
 // unfinished are the searches that are not over.

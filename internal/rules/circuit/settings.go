@@ -26,6 +26,7 @@ type Settings struct {
 	RecoveryLimit int           // up to here: 960
 	CatchUp       time.Duration // and beyond it while the rest would take longer than this: 6 h
 	Budget        int           // deliveries a run, all endpoints together: 18,000
+	PaceBudget    int           // likewise of those that wait for their rate: slots of 1,000 a second, 75,000
 
 	Forget time.Duration // without a failure, until a failing endpoint is forgotten: 48 h
 	Ahead  time.Duration // before it is due an item of Backlog is sent, delayed: 3 min
@@ -47,7 +48,8 @@ func New(minute, functionTimeout time.Duration) Settings {
 		Reprobes:    []time.Duration{10 * minute, 20 * minute, 40 * minute, 60 * minute},
 		RecoverOnce: 10 * minute, Lease: 5 * minute,
 		Recovery: 120, RecoveryLimit: 960, CatchUp: 6 * 60 * minute, Budget: 18_000,
-		Forget: 48 * time.Hour, Ahead: 3 * minute,
+		PaceBudget: 75_000,
+		Forget:     48 * time.Hour, Ahead: 3 * minute,
 		FunctionTimeout: functionTimeout,
 	}
 }

@@ -1,0 +1,100 @@
+package release
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/rules/circuit"
+)
+
+// Tenants bring themselves among those with a limit at will, and among those that recover by an outage alone. So ten
+// that have all endpoints wait for their rate take nothing from a recovery, nor from another's pace.
+func TestDivide_keepsTenantsWithLimitsFromTheShareOfOthers(t *testing.T) {
+	inAccount(t, func(a *account) {
+		now := time.Now()
+		one := func(tenant string, n, limit int, state circuit.State) trouble {
+			return trouble{
+				key:   dynamo.EndpointKey{TenantID: tenant, EndpointID: fmt.Sprint("webhook_", n)},
+				facts: circuit.Facts{Limit: limit},
+				plan: circuit.Plan{Recover: true, Item: circuit.Item{
+					State: state, Since: now, HeldUntil: now.Add(time.Minute), Pace: circuit.Pace{Quota: 240},
+				}},
+			}
+		}
+		troubles := []trouble{one("paced", 0, 100, circuit.None)}
+		for n := range 50 {
+			troubles = append(troubles, one("recovers", n, 0, circuit.Recovering))
+			for attacker := range 10 {
+				troubles = append(troubles, one(fmt.Sprint("attacker-", attacker), n, 1, circuit.None))
+			}
+		}
+		h := a.handler()
+		work := h.workers(now, inventory{}, troubles, circuitWriter{})
+		got := map[string]int{}
+		for _, o := range []*outflow{work.recoveries, work.paces} {
+			for n, quota := range o.divide(wantedBy(o)) {
+				got[o.searches[n].key.TenantID] += quota
+			}
+		}
+		// A recovery that has sent 240 sends 480 each; a pace takes the slots of 75 seconds.
+		for tenant, want := range map[string]int{"paced": 7500, "recovers": h.Settings.Budget, "attacker-3": 50 * 75} {
+			if got[tenant] != want {
+				a.Errorf("%s gets %d, wanted %d", tenant, got[tenant], want)
+			}
+		}
+	})
+}
+
+func wantedBy(o *outflow) (all []int) {
+	for _, s := range o.searches {
+		all = append(all, o.wanted(s))
+	}
+	return all
+}
+
+// Where more waits than a run may send, tenants with limits get equal shares, whatever number of endpoints they have.
+func TestDivide_sharesPacesByTenantBeforeEndpoint(t *testing.T) {
+	inAccount(t, func(a *account) {
+		var searches []*search
+		var wanted []int
+		add := func(tenant string, endpoints, each int) {
+			for range endpoints {
+				searches = append(searches, &search{trouble: trouble{key: dynamo.EndpointKey{TenantID: tenant}}})
+				wanted = append(wanted, each)
+			}
+		}
+		add("big", 50, 22_500)
+		add("honest", 1, 22_500)
+		o := outflow{searches: searches, budget: 30_000, slow: func(string) bool { return false }}
+		got := map[string]int{}
+		for n, quota := range o.divide(wanted) {
+			got[searches[n].key.TenantID] += quota
+		}
+		if got["big"] != 15_000 || got["honest"] != 15_000 {
+			a.Errorf("divided as %v", got)
+		}
+	})
+}
+
+// Where calls are too slow for a run to send everything, time is divided by tenant before endpoint as well.
+func TestRun_dividesItsTimeAmongTenantsWithLimits(t *testing.T) {
+	inAccount(t, func(a *account) {
+		a.latency = 100 * time.Millisecond
+		add := func(id string, items int) {
+			a.held(id, items, rated)
+			a.store(id, circuit.None)
+			a.limit(id, 100)
+		}
+		for n := range 50 {
+			add(fmt.Sprint("webhook_flood", n, "@flooder"), 400)
+		}
+		add(hook, 2000)
+		a.run()
+		flooder := len(a.sent) - a.sentTo()[hook]
+		if honest := a.sentTo()[hook]; honest < 1000 {
+			a.Errorf("one endpoint is sent %d, and another tenant's fifty %d", honest, flooder)
+		}
+	})
+}
