@@ -44,7 +44,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident practise test unit e2e lint sizes mutants invariants fuzz publishers suite vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries hostile tools clean
+.PHONY: help run stack incident practise settings test unit e2e lint sizes mutants invariants fuzz publishers suite vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries hostile tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -60,6 +60,9 @@ incident: native cli ## give the running local stack an incident to practise on,
 
 practise: native ## handle a random incident by the console alone, in Chromium, and count the clicks (minutes)
 	@go test -count 1 -v -tags emulator,incident -run TestARandomIncidentByThePageAlone ./infra/tool/herald
+
+settings: native tools ## use the settings page to copy in Chromium, by keyboard alone and against a hostile API (minutes)
+	@go test -count 1 -v -tags emulator,incident -run TestTheSettingsPage ./infra/tool/herald
 
 test: ## run everything (TIMEOUT=60m on a busy machine); what lacks a program is named last, or CI=true installs it
 	@rm -rf .local/test; status=0; failed=; [ "$(CI)" != true ] || .ci/system install || status=1; \

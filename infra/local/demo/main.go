@@ -99,6 +99,7 @@ func demonstrate(ctx context.Context, o options) (ok bool, err error) {
 		return false, err
 	}
 	defer end()
+	defer d.openSettings(ctx)()
 	return ok, d.watch(ctx, running)
 }
 

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/kit/settings"
 	local "github.com/herald-webhooks/herald/infra/local/stack"
 	"github.com/herald-webhooks/herald/internal/testkit/child"
 )
@@ -21,6 +23,19 @@ func openConsole(ctx context.Context) (end func(), err error) {
 	}
 	fmt.Printf("\nThe operator's page, herald console: %s\n", address)
 	return page.Kill, nil
+}
+
+// openSettings serves the settings page to copy for the tenant of the first scene, and prints its address. The rest of
+// the demonstration does without, where there is no Node.js or an older one.
+func (d *demo) openSettings(ctx context.Context) (end func()) {
+	page := settings.Page{Root: ".", Keys: filepath.Join(".local", "settings"), Log: io.Discard}
+	served, address, err := page.Start(ctx, d.events.Tenant)
+	if err != nil {
+		fmt.Printf("\nThe tenant's settings page, infra/examples/settings, needs Node.js 20 or newer: %v\n", err)
+		return func() {}
+	}
+	fmt.Printf("The tenant's settings page, infra/examples/settings: %s\n", address)
+	return served.Kill
 }
 
 // watch shows the first scene receiver's requests until the context or the stack ends.

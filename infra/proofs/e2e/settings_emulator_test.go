@@ -1,0 +1,320 @@
+//go:build emulator
+
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/infra/kit/client"
+	"github.com/herald-webhooks/herald/infra/kit/settings"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+)
+
+// settingsPage is the settings page of one tenant, and a browser that it has let in.
+type settingsPage struct {
+	base    string // with the path, without a slash at its end
+	origin  string
+	folder  string // of the sealed keys
+	log     *transcript
+	browser *http.Client
+
+	mu   sync.Mutex
+	seen []string // the texts and headers of all answers
+}
+
+// transcript is a log that a process writes and a test reads.
+type transcript struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *transcript) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *transcript) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// openSettings starts the page for a tenant, by the address that the demonstration prints.
+func openSettings(t *testing.T, c *client.Client) *settingsPage {
+	t.Helper()
+	p := &settingsPage{folder: filepath.Join(t.TempDir(), "keys"), log: &transcript{}}
+	served, address, err := settings.Page{Root: root, Keys: p.folder, Log: p.log}.Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err, p.log)
+	}
+	t.Cleanup(served.Kill)
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Its own name leads to loopback in browsers, and not in every resolver.
+	p.origin = "http://127.0.0.1:" + u.Port()
+	p.base = p.origin + strings.TrimSuffix(u.Path, "/")
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.browser = &http.Client{Jar: jar}
+	if status, _ := p.send(t, http.MethodGet, "/?"+u.RawQuery, "", nil); status != http.StatusOK {
+		t.Fatalf("the printed address: %d", status)
+	}
+	return p
+}
+
+// send is a request of the page, unless change makes it another's.
+func (p *settingsPage) send(
+	t *testing.T, method, path, body string, change func(*http.Request),
+) (status int, answer map[string]any) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, p.base+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if method != http.MethodGet {
+		req.Header.Set("Origin", p.origin)
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	if change != nil {
+		change(req)
+	}
+	resp, err := p.browser.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // read to its end
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	headers, _ := json.Marshal(resp.Header)
+	p.mu.Lock()
+	p.seen = append(p.seen, string(headers)+string(text))
+	p.mu.Unlock()
+	_ = json.Unmarshal(text, &answer) // a page's file is no JSON
+	return resp.StatusCode, answer
+}
+
+// does sends a request that has to be answered so, and returns a text of the answer.
+func (p *settingsPage) does(t *testing.T, method, path, body string, want int, field string) string {
+	t.Helper()
+	status, answer := p.send(t, method, path, body, nil)
+	if status != want {
+		t.Fatalf("%s %s: %d %v, want %d", method, path, status, answer, want)
+	}
+	text, _ := answer[field].(string)
+	return text
+}
+
+// keysOfTenant are the API keys that a tenant has.
+func keysOfTenant(t *testing.T, c *client.Client) []api.Key {
+	t.Helper()
+	return get(t, api.ListKeys, api.KeysRequest{TenantID: c.TenantID}).Data
+}
+
+const forPage = `{"url":"https://example.com/hooks","events":["user.*"],"description":"<b>CRM</b>"}`
+
+// The page does all that a tenant needs, by a key that it issues once, and no answer ever has the key.
+func TestTheSettingsPageTakesAnEndpointThroughItsLife(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	p := openSettings(t, c)
+	var parallel sync.WaitGroup
+	for range 4 { // as a browser that loads the page
+		parallel.Go(func() { p.send(t, http.MethodGet, "/v1/event-types", "", nil) })
+	}
+	parallel.Wait()
+	if keys := keysOfTenant(t, c); len(keys) != 2 { // the first one is the test's own
+		t.Errorf("the tenant has %d keys", len(keys))
+	}
+	for _, file := range []string{"/", "/settings.css", "/settings.mjs", "/forms.mjs", "/texts.mjs"} {
+		p.does(t, http.MethodGet, file, "", http.StatusOK, "")
+	}
+	id := p.does(t, http.MethodPost, "/v1/webhooks", forPage, http.StatusCreated, "id")
+	at := "/v1/webhooks/" + id
+	p.does(t, http.MethodPatch, at, `{"description":"mail"}`, http.StatusOK, "")
+	if sent := p.does(t, http.MethodPost, at+"/test", `{}`, http.StatusAccepted, "delivery_id"); sent[:5] != "test_" {
+		t.Errorf("the test is %q", sent)
+	}
+	overlap := `{"previous_secret_hours":1}`
+	rotated := p.does(t, http.MethodPost, at+"/rotate-secret", overlap, http.StatusOK, "signing_secret")
+	if !strings.HasPrefix(rotated, "whsec_") {
+		t.Errorf("the new secret is %q", rotated)
+	}
+	p.does(t, http.MethodPatch, at, `{"status":"disabled"}`, http.StatusOK, "")
+	p.does(t, http.MethodPost, at+"/test", `{}`, http.StatusConflict, "")
+	p.does(t, http.MethodDelete, at, "", http.StatusNoContent, "")
+	p.does(t, http.MethodGet, "/v1/webhooks?status=deleted&limit=100", "", http.StatusOK, "")
+	p.does(t, http.MethodPost, at+"/restore", `{}`, http.StatusOK, "")
+	p.showsNoKey(t)
+}
+
+// showsNoKey fails the test if an answer, the log or a stored file has the text of a key.
+func (p *settingsPage) showsNoKey(t *testing.T) {
+	t.Helper()
+	shown := append([]string{p.log.String()}, p.seen...)
+	files, err := filepath.Glob(filepath.Join(p.folder, "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	stored, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range append(shown, string(stored)) {
+		if strings.Contains(text, "hk_0") {
+			t.Errorf("a key in %s", text)
+		}
+	}
+	if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%s: %v, %v", files[0], info.Mode(), err)
+	}
+}
+
+// changing are the requests that change something, of an endpoint.
+func changing(id string) map[string][2]string {
+	at := "/v1/webhooks/" + id
+	return map[string][2]string{
+		"create": {http.MethodPost, "/v1/webhooks"}, "change": {http.MethodPatch, at}, "delete": {http.MethodDelete, at},
+		"restore": {http.MethodPost, at + "/restore"}, "rotate": {http.MethodPost, at + "/rotate-secret"},
+		"test": {http.MethodPost, at + "/test"},
+	}
+}
+
+// shown is an endpoint as its owner sees it by the API.
+func shown(t *testing.T, c *client.Client, id string) (e client.Endpoint) {
+	t.Helper()
+	if err := c.Call(t.Context(), http.MethodGet, "/v1/webhooks/"+id, nil, &e); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// Another tenant's endpoint is as good as none, and nothing happens to it.
+func TestTheSettingsPageReachesItsTenantsEndpointsAlone(t *testing.T) {
+	t.Parallel()
+	c, other := tenant(t), tenant(t)
+	p := openSettings(t, c)
+	theirs := register(t, other, server, []string{"user.*"})
+	before := shown(t, other, theirs.ID)
+	for name, request := range changing(theirs.ID) {
+		if name == "create" {
+			continue
+		}
+		if status, answer := p.send(t, request[0], request[1], `{}`, nil); status != http.StatusNotFound {
+			t.Errorf("%s: %d %v", name, status, answer)
+		}
+	}
+	if diff := cmp.Diff(before, shown(t, other, theirs.ID)); diff != "" {
+		t.Errorf("the other tenant's endpoint (-before +after):\n%s", diff)
+	}
+	_, answer := p.send(t, http.MethodGet, "/v1/webhooks?tenant_id="+other.TenantID+"&limit=100", "", nil)
+	if all, ok := answer["data"].([]any); !ok || len(all) != 0 {
+		t.Errorf("the list: %v", answer)
+	}
+}
+
+// A page of another site, and one that has given its name the server's address, change nothing.
+func TestTheSettingsPageIsUsedByNoOtherSite(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	p := openSettings(t, c)
+	e := register(t, c, server, []string{"user.*"})
+	before := shown(t, c, e.ID)
+	header := func(name, value string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set(name, value) }
+	}
+	for name, change := range map[string]func(*http.Request){
+		"another site": header("Origin", "https://evil.example"), "a local page": header("Origin", "http://127.0.0.1:1"),
+		"a sandboxed page": header("Origin", "null"), "no origin": func(r *http.Request) { r.Header.Del("Origin") },
+		"a sibling": header("Sec-Fetch-Site", "same-site"), "a plain form": header("Content-Type", "text/plain"),
+		"a rebound name": func(r *http.Request) {
+			r.Host = "evil.example:" + r.URL.Port()
+			r.Header.Set("Origin", "http://"+r.Host)
+		},
+	} {
+		for act, request := range changing(e.ID) {
+			status, answer := p.send(t, request[0], request[1], forPage, change)
+			if status != http.StatusForbidden && (status != http.StatusUnsupportedMediaType || name != "a plain form") {
+				t.Errorf("%s: %s: %d %v", name, act, status, answer)
+			}
+		}
+	}
+	if diff := cmp.Diff(before, shown(t, c, e.ID)); diff != "" {
+		t.Errorf("the endpoint (-before +after):\n%s", diff)
+	}
+}
+
+// Nothing is shown under another name, or without the session, and of the API no more than the page needs.
+func TestTheSettingsPageShowsNothingToStrangers(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	p := openSettings(t, c)
+	e := register(t, c, server, []string{"user.*"})
+	for _, path := range []string{"/", "/settings.mjs", "/v1/event-types", "/v1/webhooks"} {
+		for _, name := range []string{"evil.example", "localhost", "127.0.0.1.evil.example"} {
+			rebound := func(r *http.Request) { r.Host = name + ":" + r.URL.Port() }
+			if status, answer := p.send(t, http.MethodGet, path, "", rebound); status != http.StatusForbidden {
+				t.Errorf("%s at %s: %d %v", path, name, status, answer)
+			}
+		}
+	}
+	for _, request := range [][2]string{
+		{"GET", "/v1/source-addresses"}, {"GET", "/v1/webhooks/" + e.ID + "/jwks.json"}, {"GET", "/v1/webhooks/" + e.ID},
+		{"PUT", "/v1/webhooks"}, {"POST", "/v1/webhooks/" + e.ID}, {"GET", "/v1/webhooks/%2e%2e/x"}, {"GET", "/keys.mjs"},
+		{"GET", "/../server.mjs"}, {"GET", "/__proto__"}, {"DELETE", "/v1/webhooks/" + e.ID + "%2f.."},
+	} {
+		if status, answer := p.send(t, request[0], request[1], "", nil); status != http.StatusNotFound {
+			t.Errorf("%v: %d %v", request, status, answer)
+		}
+	}
+	large := `{"description":"` + strings.Repeat("a", 1<<16) + `"}`
+	p.does(t, http.MethodPatch, "/v1/webhooks/"+e.ID, large, http.StatusRequestEntityTooLarge, "code")
+	p.browser = &http.Client{}
+	for _, request := range changing(e.ID) {
+		p.does(t, request[0], request[1], forPage, http.StatusUnauthorized, "code")
+	}
+	for _, path := range []string{"/v1/event-types", "/v1/webhooks"} {
+		p.does(t, http.MethodGet, path, "", http.StatusUnauthorized, "code")
+	}
+	p.does(t, http.MethodGet, "/?token="+strings.Repeat("0", 32), "", http.StatusOK, "") // no session comes of it
+	p.does(t, http.MethodGet, "/v1/webhooks", "", http.StatusUnauthorized, "code")
+	if keys := keysOfTenant(t, c); len(keys) != 1 {
+		t.Errorf("strangers have the page issue a key: %v", keys)
+	}
+}
+
+// An operator who revokes a tenant's keys has locked the page, too: it issues none in their place.
+func TestTheSettingsPageReplacesNoRevokedKey(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	p := openSettings(t, c)
+	p.does(t, http.MethodGet, "/v1/webhooks", "", http.StatusOK, "")
+	keys := keysOfTenant(t, c)
+	for _, key := range keys {
+		get(t, api.RevokeKey, api.RevokeKeyRequest{KeyID: key.KeyID, TenantID: c.TenantID})
+	}
+	code := p.does(t, http.MethodGet, "/v1/webhooks", "", http.StatusServiceUnavailable, "code")
+	if code != "key_refused" || len(keysOfTenant(t, c)) != len(keys) {
+		t.Errorf("answered %s, and the tenant has %v", code, keysOfTenant(t, c))
+	}
+	p.showsNoKey(t)
+}
