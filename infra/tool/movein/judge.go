@@ -67,12 +67,12 @@ func (s *judge) line(r *record, p *peer) []byte {
 
 // tenant is the id of the endpoint's tenant.
 func (s *judge) tenant(r *record) (id string) {
-	path, given := "tenant_id", s.Tenant
+	path := "tenant_id"
 	switch {
-	case strings.HasPrefix(given, "."):
-		path = given[1:]
-	case given != "":
-		return given
+	case s.Tenant != "":
+		return s.Tenant
+	case s.Field != "":
+		path = s.Field
 	case s.From == Convoy && r.fields["tenant_id"] == nil:
 		path = "owner_id"
 	}
@@ -84,7 +84,7 @@ func (s *judge) tenant(r *record) (id string) {
 	mapped, known := s.Tenants[id]
 	switch {
 	case id == "":
-		r.refuse(path, "names no tenant: see --tenant")
+		r.refuse(path, "names no tenant: see --tenant and --tenant-field")
 	case known:
 		id = mapped
 	case s.Tenants != nil:

@@ -9,6 +9,7 @@ package movein
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
@@ -27,7 +28,8 @@ const (
 // Rules are the choices of the operator, and the rules of the stack for URLs.
 type Rules struct {
 	From    Source
-	Tenant  string    // the id of all endpoints' tenant, or a dot and the path of a field; "" means the usual field
+	Tenant  string    // the id of all endpoints' tenant; "" is that of each one's field
+	Field   string    // the path of that field, such as metadata.org; "" is the usual one
 	Tenants TenantMap // by the ids that the endpoints have; nil: those are the tenants' own
 	URLs    endpoint.URLPolicy
 	PerHost int // how many endpoints a tenant may have at one host
@@ -77,10 +79,14 @@ func Endpoints(content []byte, rules Rules) (lines []byte, report Report, err er
 	if rules.From == Convoy {
 		records = joined(records)
 	}
-	named := func(r *record) bool { return r.fields[rules.Tenant] != nil }
-	if at := slices.IndexFunc(records, named); at >= 0 && rules.Tenant != "" {
-		return nil, report, fmt.Errorf("is a field of object %d: write .%s for the tenant that it names",
-			records[at].number, rules.Tenant)
+	path := strings.TrimPrefix(rules.Tenant, ".")
+	named := func(r *record) bool {
+		looked := record{fields: r.fields, seen: map[string]bool{}}
+		return r.fields[path] != nil || looked.at(path) != ""
+	}
+	if at := slices.IndexFunc(records, named); at >= 0 && path != "" {
+		return nil, report, fmt.Errorf("%s is a field of object %d: write --tenant-field %s for the tenant that it names",
+			rules.Tenant, records[at].number, path)
 	}
 	s := newJudge(rules)
 	for _, r := range records {

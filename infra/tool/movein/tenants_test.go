@@ -51,16 +51,16 @@ func TestReadTenantMap_namesTheLineOfEachFault(t *testing.T) {
 func TestEndpoints_takesTenantsFromAMap(t *testing.T) {
 	const object = `{"url":"https://a.example.com","org":{"id":"acme eu/1"},"tenant_id":"app_1",` + secret + `}`
 	for _, c := range []struct{ flag, want string }{
-		{"", "acme"}, {".org.id", "acme=20eu=2F1"}, {".org.name", ""}, {".url", ""},
+		{"", "acme"}, {"org.id", "acme=20eu=2F1"}, {"org.name", ""}, {"url", ""},
 	} {
 		r := rules(Svix)
-		r.Tenant = c.flag
+		r.Field = c.flag
 		r.Tenants = TenantMap{"app_1": "acme", "acme eu/1": "acme=20eu=2F1"}
 		_, report := convert(t, object, r)
 		if got := report.Objects[0]; got.TenantID != c.want || got.LeftOut != (c.want == "") {
-			t.Errorf("--tenant %s: %q, left out %t, want %q", c.flag, got.TenantID, got.LeftOut, c.want)
+			t.Errorf("--tenant-field %s: %q, left out %t, want %q", c.flag, got.TenantID, got.LeftOut, c.want)
 		}
-		if c.flag == ".url" && !strings.Contains(told(report), "is not in the file of --tenant-map") {
+		if c.flag == "url" && !strings.Contains(told(report), "is not in the file of --tenant-map") {
 			t.Error(told(report))
 		}
 	}

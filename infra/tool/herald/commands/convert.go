@@ -36,7 +36,8 @@ func convertCommand(s setup) *cli.Command {
 		usage.Among("from", "the sender: svix, convoy, outpost, or standard for others with Standard Webhooks",
 			string(movein.Svix), string(movein.Convoy), string(movein.Outpost), string(movein.Standard)),
 		&cli.StringFlag{Name: "to", Value: "endpoints.jsonl", Usage: "a new file, for its owner's eyes only"},
-		usage.Text("tenant", "the tenant's id; or the field that has it, with a dot before it: .metadata.org"),
+		usage.Text("tenant", "the id of the one tenant that has all endpoints"),
+		usage.Text("tenant-field", "the field that has each tenant's id, with dots between names: metadata.org"),
 		usage.Text("tenant-map", "a file with the tenant's id for each of theirs: JSON lines with id, tenant_id, or CSV"),
 		usage.Text("ports", "the stack's EgressAllowPorts: ports besides 443"),
 		usage.Text("cidrs", "the stack's EgressAllowCidrs: addresses that are not public"),
@@ -66,7 +67,7 @@ func (s setup) tenantMap(line *cli.Command) (movein.TenantMap, error) {
 	switch {
 	case path == "":
 		return nil, nil //nolint:nilnil // no map, and no fault
-	case tenant != "" && !strings.HasPrefix(tenant, "."):
+	case tenant != "":
 		return nil, exit.With(exit.Usage, "--tenant %s names one tenant for all, and --tenant-map one for each: "+
 			"give one of them", answers.Safe(tenant))
 	case path == "-" && line.Args().First() == "-":
@@ -88,8 +89,12 @@ func rulesOf(line *cli.Command) (rules movein.Rules, err error) {
 	if line.String("from") == "" {
 		return rules, exit.With(exit.Usage, "--from is required: svix, convoy, outpost or standard")
 	}
-	tenant := line.String("tenant")
-	if field := strings.HasPrefix(tenant, "."); tenant != "" && !field && !event.ValidTenantID(tenant) {
+	tenant, field := line.String("tenant"), line.String("tenant-field")
+	switch {
+	case tenant != "" && field != "":
+		return rules, exit.With(exit.Usage, "--tenant names one tenant for all, and --tenant-field each one's field: "+
+			"give one of them")
+	case tenant != "" && !event.ValidTenantID(tenant):
 		return rules, exit.With(exit.Usage, "--tenant %s", event.TenantIDRule)
 	}
 	policy, err := egress.ParsePolicy(egress.Settings{
@@ -99,7 +104,7 @@ func rulesOf(line *cli.Command) (rules movein.Rules, err error) {
 		return rules, exit.With(exit.Usage, "--ports or --cidrs: %v", err)
 	}
 	return movein.Rules{
-		From: movein.Source(line.String("from")), Tenant: tenant, PerHost: line.Int("per-host"),
+		From: movein.Source(line.String("from")), Tenant: tenant, Field: field, PerHost: line.Int("per-host"),
 		URLs: endpoint.URLPolicy{Addr: policy.Addr, Port: policy.Port},
 	}, nil
 }

@@ -188,9 +188,12 @@ func TestConvert_saysWhatIsWrong(t *testing.T) {
 		{"endpoints convert --from svix -", `{"data":[],"done":true}`, exit.Failed, "- has no endpoints in it"},
 		{"endpoints convert --from svix -", endless, exit.Usage, "-: longer than 64 MiB"},
 		{"endpoints convert --from svix -", `{"code":"hidden"}`, exit.Failed, "nothing could be converted"},
-		{"endpoints convert --from convoy --tenant owner_id -", `{"owner_id":"a"}`, exit.Usage, "write .owner_id"},
+		{"endpoints convert --from convoy --tenant owner_id -", `{"owner_id":"a"}`, exit.Usage, "write --tenant-field owner_id"},
 		{"endpoints convert --from svix --tenant a/b -", "{}", exit.Usage, "--tenant must be 1 to 128 of A-Z a-z 0-9 _ - ."},
-		{"endpoints convert --from svix --tenant .. -", "{}", exit.Failed, "nothing could be converted"}, // a field
+		{"endpoints convert --from svix --tenant .. -", "{}", exit.Usage, "--tenant must be 1 to 128 of A-Z a-z 0-9 _ - ."},
+		{"endpoints convert --from svix --tenant ..a -", "{}", exit.Failed, "nothing could be converted"},
+		{"endpoints convert --from svix --tenant-field .. -", "{}", exit.Failed, "nothing could be converted"},
+		{"endpoints convert --from svix --tenant a --tenant-field b -", "{}", exit.Usage, "give one of them"},
 		{"events convert -", `["signup"]`, exit.Failed, "nothing could be converted"},
 	} {
 		code, out, words := new(fake).play(t, c.input, strings.Fields(c.line)...)
