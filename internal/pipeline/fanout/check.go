@@ -25,11 +25,8 @@ const (
 var (
 	maxEarly = schema.In(time.Second)            // of all checks before a batch's deliveries are sent
 	maxOne   = schema.In(200 * time.Millisecond) // of one of them
-	maxLate  = schema.In(time.Second)            // of one afterwards
+	maxLate  = event.LongestCheck                // of one afterwards
 )
-
-// reasonTooCostly is the reason of an event that is not checked to its end.
-const reasonTooCostly = "schema_too_costly"
 
 // checker is a schema.
 type checker interface {
@@ -90,15 +87,15 @@ func (h *Handler) match(t task, limit schema.Cost) (spent schema.Cost, err error
 // judge is the event after a check. A mismatch is the publisher's fault. Any other error is an internal one: the event
 // is received again.
 func (h *Handler) judge(t task, err error) task {
-	var mismatch *schema.Mismatch
+	mismatch := event.Mismatched(t.event.ID, err)
 	switch {
 	case err == nil:
-	case !errors.As(err, &mismatch):
+	case mismatch == nil:
 		t.err = err
 	case h.SchemaCheck == checkReject:
-		t.bad = &event.Invalid{EventID: t.event.ID, Field: "data", Reason: mismatch.Error()}
+		t.bad = mismatch
 	default:
-		t.mismatch = "data: " + mismatch.Error()
+		t.mismatch = mismatch.Field + ": " + mismatch.Reason
 	}
 	return t
 }
@@ -120,11 +117,5 @@ func (h *Handler) sendCostly(ctx context.Context, tasks []task) (sent []task) {
 // checkCostly is a costly event after its check.
 func (h *Handler) checkCostly(t task) task {
 	_, err := h.match(t, maxLate)
-	if !errors.Is(err, schema.ErrTooCostly) {
-		return h.judge(t, err)
-	}
-	t.bad = &event.Invalid{
-		EventID: t.event.ID, Field: "data", Reason: reasonTooCostly + ": its schema takes over a second to check",
-	}
-	return t
+	return h.judge(t, err)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
 // The outcomes of an event.
@@ -89,7 +90,7 @@ func (h *Handler) oddities(t task) (reasons []string) {
 	}
 	if t.unchecked {
 		h.Metrics.Count("SchemaChecksSkipped", 1)
-		reasons = append(reasons, "data not checked, "+reasonTooCostly)
+		reasons = append(reasons, "data not checked, "+event.TooCostly)
 	}
 	return reasons
 }

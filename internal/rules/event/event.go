@@ -16,7 +16,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/internal/rules/badjson"
-	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 	"github.com/herald-webhooks/herald/internal/rules/event/envelope"
 )
 
@@ -81,8 +80,11 @@ type message struct {
 // Decode reads the body of a message on EventsQueue. messageID is the SQS message id, which
 // serves where the event has no id. The error is always an *Invalid. Where another program wrapped or encoded the
 // event, its reason says how the publisher gets rid of that.
-func Decode(body []byte, messageID string) (Event, error) {
-	e, refused := decode(body, messageID)
+func Decode(body []byte, messageID string) (Event, error) { return implemented.Decode(body, messageID) }
+
+// Decode is [Decode] with this vocabulary's types.
+func (v Vocabulary) Decode(body []byte, messageID string) (Event, error) {
+	e, refused := v.decode(body, messageID)
 	if refused == nil {
 		return e, nil
 	}
@@ -95,7 +97,7 @@ func Decode(body []byte, messageID string) (Event, error) {
 }
 
 // decode is Decode without a word about envelopes.
-func decode(body []byte, messageID string) (Event, *Invalid) {
+func (v Vocabulary) decode(body []byte, messageID string) (Event, *Invalid) {
 	e := Event{ID: messageID}
 	refuse := func(field, format string, args ...any) (Event, *Invalid) {
 		return Event{}, &Invalid{EventID: e.ID, Field: field, Reason: fmt.Sprintf(format, args...)}
@@ -114,7 +116,7 @@ func decode(body []byte, messageID string) (Event, *Invalid) {
 		}
 		e.ID = id
 	}
-	if field, reason := e.fill(m); reason != "" {
+	if field, reason := e.fill(m, v); reason != "" {
 		return refuse(field, "%s", reason)
 	}
 	return e, nil
@@ -138,7 +140,7 @@ func (m message) missing() string {
 
 // fill takes over all fields but the id. reason is "" when they are valid. It stops at the first fault: a publisher's
 // program is mended one fault at a time, and rejected events tell only one.
-func (e *Event) fill(m message) (field, reason string) {
+func (e *Event) fill(m message, v Vocabulary) (field, reason string) {
 	if field := m.missing(); field != "" {
 		return field, "is required"
 	}
@@ -148,8 +150,8 @@ func (e *Event) fill(m message) (field, reason string) {
 		return "tenant_id", TenantIDRule
 	}
 	e.Type, ok = text(m.Type)
-	if !ok || !Known(e.Type) {
-		return "type", unknown(e.Type)
+	if !ok || !v.known[e.Type] {
+		return "type", "is not an implemented event" + v.suggestion(e.Type)
 	}
 	if given(m.OccurredAt) {
 		e.OccurredAt, ok = timeOf(m.OccurredAt)
@@ -161,7 +163,7 @@ func (e *Event) fill(m message) (field, reason string) {
 		return "data", notAnObject(m.Data)
 	}
 	e.Data = m.Data
-	if e.Type == userCreated && catalogue.Specified(userCreated) && !hasUserID(e.Data) {
+	if e.Type == userCreated && v.specified && !hasUserID(e.Data) {
 		return "data.userId", "must be user_ and at least one more character"
 	}
 	return "", ""

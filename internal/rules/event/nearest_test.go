@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestUnknown_suggestsTheNearest(t *testing.T) {
+func TestSuggestion_namesTheNearest(t *testing.T) {
 	for name, want := range map[string]string{
 		"user.create":           "user.created, user.updated, user.deleted",
 		"User.Created":          "user.created, user.updated, user.deleted",
@@ -20,7 +20,7 @@ func TestUnknown_suggestsTheNearest(t *testing.T) {
 		strings.Repeat("u", 65): "",
 		"organisation.created":  "organization.created, organization.updated, organization.deleted",
 	} {
-		_, got, _ := strings.Cut(unknown(name), "; the nearest are ")
+		_, got, _ := strings.Cut(Suggestion(name), "; the nearest are ")
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("nearest to %q (-want +got):\n%s", name, diff)
 		}

@@ -8,15 +8,26 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 )
 
-// types lists the names in order; known holds them as a set.
-var types, known = func() (names []string, set map[string]bool) {
-	set = map[string]bool{}
-	for _, t := range catalogue.Types() {
-		names = append(names, t.Name)
-		set[t.Name] = true
+// Vocabulary is the event types that there are.
+type Vocabulary struct {
+	names     []string // in order
+	known     map[string]bool
+	specified bool // user.created has the specification's shape
+}
+
+// NewVocabulary returns the vocabulary of a catalogue: the specification's types that are left, and the adopter's own.
+func NewVocabulary(specified, own []catalogue.Type) Vocabulary {
+	v := Vocabulary{known: map[string]bool{}}
+	for _, t := range slices.Concat(specified, own) {
+		v.names = append(v.names, t.Name)
+		v.known[t.Name] = true
 	}
-	return names, set
-}()
+	v.specified = slices.ContainsFunc(specified, func(t catalogue.Type) bool { return t.Name == userCreated })
+	return v
+}
+
+// implemented is the vocabulary of the catalogue that is compiled.
+var implemented = NewVocabulary(catalogue.Tables())
 
 // These are all patterns there are: the specification's, then those that the adopter's catalogue declares. Another text
 // with a star is no pattern, even if it looks like one.
@@ -25,17 +36,17 @@ var patterns = slices.Concat(
 )
 
 // Types returns the event names: the specification's in its order ("Events"), then an adopter's own.
-func Types() []string { return slices.Clone(types) }
+func Types() []string { return slices.Clone(implemented.names) }
 
 // Patterns returns the accepted subscription wildcards: the four of the specification (infra/docs/spec.md,
 // "Subscription wildcards"), then the catalogue's own.
 func Patterns() []string { return slices.Clone(patterns) }
 
 // Known reports whether name is one of Types.
-func Known(name string) bool { return known[name] }
+func Known(name string) bool { return implemented.known[name] }
 
 // ValidPattern reports whether s may be in a subscription: an event name or one of the patterns.
-func ValidPattern(s string) bool { return known[s] || IsPattern(s) }
+func ValidPattern(s string) bool { return implemented.known[s] || IsPattern(s) }
 
 // IsPattern reports whether s is one of Patterns.
 func IsPattern(s string) bool { return slices.Contains(patterns, s) }

@@ -24,6 +24,9 @@ type Type struct {
 // adopter's catalogue leaves out or describes itself, then the adopter's own.
 func Types() []Type { return slices.Concat(herald, own) }
 
+// Tables are the two parts of Types.
+func Tables() (specification, adopter []Type) { return slices.Clone(herald), slices.Clone(own) }
+
 // Find returns the type with a name.
 func Find(name string) (t Type, found bool) {
 	types := Types()
