@@ -1,11 +1,13 @@
 // Command catalogue turns catalogues of event types, which are OpenAPI 3.1 files, into the Go source of
-// internal/rules/event/catalogue.
+// internal/rules/event/catalogue, or with -go into a package for a program that publishes events. The latter needs no
+// checkout.
 //
 // It promises to report all faults of a catalogue at once, with their lines, and to write nothing if there are any. Its
 // output depends on nothing but the catalogues.
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"flag"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/herald-webhooks/herald/infra/install/catalogue/gotypes"
 	"github.com/herald-webhooks/herald/infra/kit/cataloguefile"
 )
 
@@ -25,6 +28,7 @@ const (
 	heraldSource = folder + "/herald.go"
 	ownSource    = folder + "/own.go"
 	description  = "infra/openapi.yaml"
+	goEvents     = "infra/examples/publisher/go/events"
 )
 
 // The variables of the source.
@@ -38,8 +42,13 @@ func main() {
 	own := flag.String("own", "", "a catalogue of your own; without it, the committed one is written again")
 	out := flag.String("out", "", "folder for the overlay that builds -own instead of own.yaml")
 	older := flag.String("older", "", "an earlier catalogue of your own: say what is new in -own")
+	events := flag.String("go", "", "folder for a Go package with all types, for publishers: write nothing else")
 	flag.Parse()
-	if err := run(os.Stdout, *root, *own, *out, *older); err != nil {
+	work := func() error { return run(os.Stdout, *root, *own, *out, *older) }
+	if *events != "" {
+		work = func() error { return writeGo(*own, *events) }
+	}
+	if err := work(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -80,7 +89,8 @@ func wanted(root, own, out string) (map[string][]byte, cataloguefile.Tables, err
 	first, firstErr := source(heraldTable, "catalogue.yaml", all.Specified)
 	second, secondErr := source(ownTable, filepath.Base(path), all.Own, all.Wildcards...)
 	api, apiErr := described(root, all)
-	if err := errors.Join(firstErr, secondErr, apiErr); err != nil {
+	_, published, goErr := goPackage(filepath.Join(root, goEvents), all)
+	if err := errors.Join(firstErr, secondErr, apiErr, goErr); err != nil {
 		return nil, all, err
 	}
 	if own != "" {
@@ -89,8 +99,39 @@ func wanted(root, own, out string) (map[string][]byte, cataloguefile.Tables, err
 	}
 	return map[string][]byte{
 		filepath.Join(root, heraldSource): first, filepath.Join(root, ownSource): second,
-		filepath.Join(root, description): api,
+		filepath.Join(root, description): api, filepath.Join(root, goEvents, "events.go"): published,
 	}, all, nil
+}
+
+// writeGo writes the package for publishers. Without the path own, it has the specification's types.
+func writeGo(own, dir string) error {
+	all, err := cataloguefile.Specification()
+	if own != "" {
+		all, err = read(own)
+	}
+	if err != nil {
+		return err //nolint:wrapcheck // it names the file and the lines
+	}
+	path, text, err := goPackage(dir, all)
+	if err != nil {
+		return err
+	}
+	there, err := os.ReadFile(path) //nolint:gosec // the caller's own
+	if err == nil && !bytes.HasPrefix(there, []byte(gotypes.Mark)) {
+		return fmt.Errorf("%s exists, and is not generated: name another folder", path)
+	}
+	return write(map[string][]byte{path: text})
+}
+
+// goPackage is the file of a package that has the name of its folder.
+func goPackage(dir string, all cataloguefile.Tables) (path string, text []byte, err error) {
+	whole, err := filepath.Abs(dir)
+	if err != nil {
+		return "", nil, fmt.Errorf("finding the folder: %w", err)
+	}
+	name := filepath.Base(whole)
+	text, err = gotypes.Source(name, all.Types())
+	return filepath.Join(dir, name+".go"), text, err //nolint:wrapcheck // it names the type
 }
 
 // overlay returns the files of a catalogue that is not committed: its source, the overlay file for go build -overlay,
