@@ -15,7 +15,9 @@ const Nearest = "; the nearest are "
 
 // Suggestion goes on in a sentence about an unknown name, "; the nearest are …". It is empty where no name is near. It
 // suggests events, and the patterns.
-func Suggestion(name string, patterns ...string) string { return implemented.suggestion(name, patterns...) }
+func Suggestion(name string, patterns ...string) string {
+	return implemented.suggestion(name, patterns...)
+}
 
 func (v Vocabulary) suggestion(name string, patterns ...string) string {
 	near := nearest.To(name, slices.Concat(v.names, patterns))
