@@ -188,7 +188,7 @@ func TestConvert_saysWhatIsWrong(t *testing.T) {
 		{"endpoints convert --from svix -", `{"data":[],"done":true}`, exit.Failed, "- has no endpoints in it"},
 		{"endpoints convert --from svix -", endless, exit.Usage, "-: longer than 64 MiB"},
 		{"endpoints convert --from svix -", `{"code":"hidden"}`, exit.Failed, "nothing could be converted"},
-		{"endpoints convert --from convoy --tenant owner_id -", `{"owner_id":"a"}`, exit.Usage, "write --tenant-field owner_id"},
+		{"endpoints convert --from convoy --tenant owner_id -", `{"owner_id":"a"}`, exit.Usage, "--tenant-field owner_id"},
 		{"endpoints convert --from svix --tenant a/b -", "{}", exit.Usage, "--tenant must be 1 to 128 of A-Z a-z 0-9 _ - ."},
 		{"endpoints convert --from svix --tenant .. -", "{}", exit.Usage, "--tenant must be 1 to 128 of A-Z a-z 0-9 _ - ."},
 		{"endpoints convert --from svix --tenant ..a -", "{}", exit.Failed, "nothing could be converted"},
@@ -250,7 +250,8 @@ func TestConvert_takesTenantsFromAFile(t *testing.T) {
 	if err != nil || !strings.Contains(string(made), `"tenant_id":"acme.com"`) {
 		t.Errorf("%s, %v", made, err)
 	}
-	misuse(t, line+" --tenant-map bad.csv", "bad.csv: line 1: the tenant_id must be 1 to 128 of A-Z", "line 2: has 1 fields")
+	misuse(t, line+" --tenant-map bad.csv",
+		"bad.csv: line 1: the tenant_id must be 1 to 128 of A-Z", "line 2: has 1 fields")
 	misuse(t, line+" --tenant-map tenants.csv --tenant acme", "give one of them")
 	misuse(t, "endpoints convert --from svix - --tenant-map -", "standard input has the endpoints")
 }
