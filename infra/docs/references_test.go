@@ -268,7 +268,7 @@ func TestDocumentsAreWrapped(t *testing.T) {
 
 // A block without its language is shown without colours, and a command among words.
 func TestBlocksOfCodeNameTheirLanguage(t *testing.T) {
-	languages := strings.Fields("bash go hcl ini java js json jsonl mermaid php python ruby rust sh text ts xml yaml")
+	languages := strings.Fields("bash go hcl ini java js json jsonl mermaid php python ruby rust sh sql text ts xml yaml")
 	block := regexp.MustCompile("(?ms)^```([^\n]*)\n(.*?)^```$")
 	command := regexp.MustCompile(`^(\$ |(aws|curl|gh|go|herald|make|sam|terraform) )`)
 	for name, text := range texts(t) {

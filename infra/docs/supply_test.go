@@ -36,7 +36,7 @@ func TestActionsArePinnedByTheirCommits(t *testing.T) {
 func TestPythonToolsAreInstalledByTheirHashes(t *testing.T) {
 	release := regexp.MustCompile(`^[\w.-]+==\S+ \\$`)
 	named := regexp.MustCompile(`(?m)^([\w.-]+)(?:\[\w+\])?==(\S+)`)
-	for _, folder := range []string{"infra", "infra/clients"} {
+	for _, folder := range []string{"infra", "infra/clients", "infra/examples/outbox/python"} {
 		locked := readFile(t, folder+"/requirements.txt")
 		for entry := range strings.SplitSeq(strings.ReplaceAll(locked, " \\\n    --hash=sha256:", " \\ "), "\n") {
 			line, hashes, _ := strings.Cut(entry, " \\ ")

@@ -1,0 +1,1 @@
+../../../publisher/go/publish.go
