@@ -23,10 +23,10 @@ CATALOGUE ?=
 OLDER ?=
 export CATALOGUE
 OVERLAY := $(if $(CATALOGUE),.local/catalogue/overlay.json)
-COMPILE := go build $(addprefix -overlay ,$(OVERLAY))
-GO_BUILD := $(COMPILE) -tags lambda.norpc -ldflags '-s -w -X github.com/herald-webhooks/herald/internal/edges/config.Version=$(VERSION)'
-HERALD_BUILD = CGO_ENABLED=0 $(GO_BUILD) -trimpath -buildvcs=false
-DEPLOYED := GOOS=linux GOARCH=arm64 $(GO_BUILD) -trimpath -buildvcs=false
+# One set of flags for all programs, so that each package is compiled once.
+GO_BUILD := go build $(addprefix -overlay ,$(OVERLAY)) -tags lambda.norpc -trimpath -buildvcs=false \
+	-ldflags '-s -w -X github.com/herald-webhooks/herald/internal/edges/config.Version=$(VERSION)'
+DEPLOYED := GOOS=linux GOARCH=arm64 $(GO_BUILD)
 
 # What is tested, measured and shipped is compiled by the one toolchain that go.mod names; any Go from its go line on
 # fetches it.
@@ -49,13 +49,15 @@ SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-run: native cli .venv/installed ## start the local stack and show Herald at work; CATALOGUE=file adds events; ONCE=1 ends after that
+run: ## start the local stack and show Herald at work; CATALOGUE=file adds events; ONCE=1 ends after that
+	@$(MAKE) -j2 .venv/engine native
 	@ONCE=$(ONCE) exec .local/bin/demo
 
-stack: native cli .venv/installed ## start the local stack alone, until Ctrl-C; CATALOGUE=file adds events
+stack: native .venv/installed ## start the local stack alone, until Ctrl-C; CATALOGUE=file adds events
 	@PARAMS='$(PARAMS)' exec .local/bin/stack
 
-incident: native cli ## give the running local stack an incident to practise on, the same for the same SEED, until Ctrl-C
+incident: native ## give the running local stack an incident to practise on, the same for the same SEED, until Ctrl-C
+	@$(GO_BUILD) -o .local/bin/incident ./infra/local/incident
 	@exec .local/bin/incident -seed $(or $(SEED),1) -letters $(or $(LETTERS),1200)
 
 practise: native ## handle a random incident by the console alone, in Chromium, and count the clicks (minutes)
@@ -199,7 +201,7 @@ package-functions:
 
 package-herald-%:
 	@echo "compiling herald for $*"
-	@GOOS=$(firstword $(subst _, ,$*)) GOARCH=$(lastword $(subst _, ,$*)) $(HERALD_BUILD) \
+	@GOOS=$(firstword $(subst _, ,$*)) GOARCH=$(lastword $(subst _, ,$*)) $(GO_BUILD) \
 		-o .local/cli/herald_$*$(if $(findstring windows,$*),.exe) ./infra/tool/herald
 
 reproducible: native tools ## make the package in two folders and compare, and try its gradual updates (minutes)
@@ -217,17 +219,15 @@ terraform: ## check the Terraform module by terraform itself, without AWS (needs
 	@cd .local/terraform; export CHECKPOINT_DISABLE=1; $(TERRAFORM) fmt -check -diff -recursive; \
 	$(TERRAFORM) init -backend=false -input=false $(INIT) >/dev/null; $(TERRAFORM) validate; $(TERRAFORM) test
 
-native: $(OVERLAY) ## build functions, stack and demonstration for this machine, into .local
+native: $(OVERLAY) ## build functions, stack, demonstration and herald for this machine, into .local
 	@command -v go >/dev/null || { echo "make: go is missing; install Go 1.26.8 or newer" >&2; exit 1; }
-	@for f in $(FUNCTIONS); do $(GO_BUILD) -o .local/functions/$$f/bootstrap ./functions/$$f || exit 1; done
-	@$(COMPILE) -o .local/bin/stack ./infra/local
-	@$(COMPILE) -o .local/bin/demo ./infra/local/demo
-	@go build -o .local/bin/restore ./infra/tool/restore
-	@$(COMPILE) -o .local/bin/incident ./infra/local/incident
+	@mkdir -p .local/bin .local/native; $(GO_BUILD) -o .local/native ./functions/... ./infra/local ./infra/local/demo ./infra/tool/herald
+	@cd .local; for f in $(FUNCTIONS); do mkdir -p functions/$$f; mv -f native/$$f functions/$$f/bootstrap; done; \
+	mv -f native/local bin/stack; mv -f native/demo native/herald bin
 	@$(call check_sizes,.local/functions/*/bootstrap)
 
 cli: $(OVERLAY) ## build herald, the operator's tool, into .local/bin
-	@$(HERALD_BUILD) -o .local/bin/herald ./infra/tool/herald
+	@$(GO_BUILD) -o .local/bin/herald ./infra/tool/herald
 	@echo "herald is $(CURDIR)/.local/bin/herald"
 
 verify: cli ## prove the stack STACK end to end, from outside; herald-local is that of make stack
@@ -311,16 +311,22 @@ endef
 
 # The files name everything that is needed, so that pip resolves nothing. Without the package index, the machine's own
 # Python serves if it has the tools.
-.venv/installed: infra/requirements.txt
+PIP_INSTALL := .venv/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r
+.venv/engine: infra/local/requirements.txt
 	@$(check_python)
 	@rm -rf .venv; $(PYTHON) -m venv .venv
-	@echo "installing Python tools into .venv, once: about a minute"
-	@if .venv/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r infra/requirements.txt; then :; \
+	@echo "installing the emulator and the translator into .venv, once"
+	@if $(PIP_INSTALL) infra/local/requirements.txt; then :; \
 	elif $(PYTHON) -c 'import flask, moto, samcli, samtranslator, cfnlint, awscli' 2>/dev/null; then \
 		echo "make: the package index cannot be reached: using the tools of $$(command -v $(PYTHON)), whose versions may differ" >&2; \
 		rm -rf .venv; $(PYTHON) -m venv --system-site-packages --without-pip .venv; \
 		for tool in aws cfn-lint sam; do ln -s "$$(command -v $$tool)" .venv/bin/$$tool; done; \
 	else echo "make: the Python tools of infra/requirements.txt cannot be installed, and $(PYTHON) has none of its own" >&2; exit 1; fi
+	@touch $@
+
+.venv/installed: infra/requirements.txt .venv/engine
+	@[ ! -e .venv/bin/pip ] || { echo "installing the other Python tools into .venv, once: about a minute"; \
+		$(PIP_INSTALL) infra/requirements.txt; }
 	@touch $@
 
 # The source package of one of these tools has the suite in it.

@@ -20,7 +20,7 @@ func TestMake_setsTheVersionThatProgramsSay(t *testing.T) {
 		t.Fatalf("a test has the version %s", config.Version)
 	}
 	set := "-X " + reflect.TypeFor[config.Function[struct{}]]().PkgPath() + ".Version="
-	for _, build := range []string{"$(GO_BUILD)", "$(DEPLOYED)", "$(HERALD_BUILD)"} {
+	for _, build := range []string{"$(GO_BUILD)", "$(DEPLOYED)"} {
 		if got, err := shown(t, build); err != nil || !strings.Contains(got, set) {
 			t.Errorf("%s lacks %q: %s, %v", build, set, got, err)
 		}

@@ -29,7 +29,7 @@ func bareMake(t *testing.T, target string) (string, error) {
 	if err := os.MkdirAll(filepath.Join(checkout, engine), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	files := []string{"Makefile", "infra/requirements.txt", engine + "package.json", engine + "package-lock.json"}
+	files := []string{"Makefile", "infra/requirements.txt", "infra/local/requirements.txt", engine + "package.json", engine + "package-lock.json"}
 	for _, file := range files {
 		text := []byte(readFile(t, file))
 		if err := os.WriteFile(filepath.Join(checkout, file), text, 0o600); err != nil {
@@ -64,6 +64,22 @@ func TestMake_namesWhatIsMissing(t *testing.T) {
 		}
 		if !strings.Contains(out, want) || strings.Count(out, "\n") != 2 { // make itself adds a line
 			t.Errorf("make %s prints\n%swant\n%s", target, out, want)
+		}
+	}
+}
+
+// The first tools that make run installs are some of all, with the versions and the hashes that they have there.
+func TestRequirements_ofTheLocalStackAreSomeOfAll(t *testing.T) {
+	pin := regexp.MustCompile(`(?m)^[A-Za-z0-9][^\n]*(?:\n    [^\n]*)+`)
+	all, some := pin.FindAllString(readFile(t, "infra/requirements.txt"), -1),
+		pin.FindAllString(readFile(t, "infra/local/requirements.txt"), -1)
+	if len(some) == 0 || len(some) >= len(all) {
+		t.Errorf("%d of %d", len(some), len(all))
+	}
+	for _, one := range some {
+		if !slices.Contains(all, one) {
+			name, _, _ := strings.Cut(one, "\n")
+			t.Errorf("infra/requirements.txt has not %s with the same hashes", name)
 		}
 	}
 }
