@@ -87,6 +87,15 @@ func TestNoWildcards(t *testing.T) {
 	}
 }
 
+// AWS takes a description at creation alone: with other words it makes another policy, which is attached to nobody.
+func TestManagedPoliciesHaveNoDescription(t *testing.T) {
+	for name, r := range load(t).OfType("AWS::IAM::ManagedPolicy") {
+		if r.Properties["Description"] != nil {
+			t.Errorf("%s has one", name)
+		}
+	}
+}
+
 // unbounded reports whether a statement is about an action that AWS bounds to no stack, with its narrowest resource. By
 // AWS's service authorization reference, the other actions that Herald's policies name have resources.
 func unbounded(s object, resource any) bool {

@@ -19,15 +19,18 @@ import (
 type principal struct {
 	role    string // logical id of a role of the stack
 	arn     string // of any other; an AWS service has none
-	account string // a service has none
+	account string // a service has none, or that for which it calls
+	service bool
 }
 
 const iam = "arn:aws:iam::" + account + ":"
 
-// The principals that may be behind a mapping's invocation, since AWS does not say which: Lambda itself, an identity of
-// an account of AWS's, a service-linked role. The fourth is the function's own role.
+// The principals that may be behind a mapping's invocation, since AWS does not say which: Lambda itself, with this
+// account or without one, an identity of an account of AWS's, a service-linked role. The fifth is the function's own
+// role.
 var (
-	service  = principal{}
+	service  = principal{service: true}
+	serving  = principal{service: true, account: account}
 	internal = principal{arn: "arn:aws:iam::999988887777:role/poller", account: "999988887777"}
 	linked   = principal{arn: iam + "role/aws-service-role/lambda.amazonaws.com/AWSServiceRoleForLambda", account: account}
 )
@@ -71,6 +74,10 @@ func denies(t *testing.T, condition object, p principal) bool {
 			switch operator + " " + key {
 			case "ArnNotEquals aws:PrincipalArn", "ArnNotLike aws:PrincipalArn":
 				if slices.ContainsFunc(list(values), func(v any) bool { return matches(t, v, p) }) {
+					return false
+				}
+			case "BoolIfExists aws:PrincipalIsAWSService":
+				if p.service {
 					return false
 				}
 			case "StringEquals aws:PrincipalAccount":
@@ -143,13 +150,13 @@ func TestOnlyMappingsInvokeWhatIsBehindQueues(t *testing.T) {
 			continue
 		}
 		var got []principal
-		for _, p := range append(identities(tpl), service, internal, linked) {
+		for _, p := range append(identities(tpl), service, serving, internal, linked) {
 			if !slices.ContainsFunc(policies, func(condition object) bool { return denies(t, condition, p) }) {
 				got = append(got, p)
 			}
 		}
 		own := principal{role: name + "Role", account: account}
-		compare(t, "who invokes "+name, []principal{service, internal, linked, own}, got)
+		compare(t, "who invokes "+name, []principal{service, serving, internal, linked, own}, got)
 	}
 }
 
