@@ -263,7 +263,8 @@ libraries: native tools ## have the libraries for Rust and Java verify deliverie
 OUTBOX := infra/examples/outbox
 outbox: tools ## kill the outbox's relays KILLS=500 times around each of their calls, and measure them (minutes; Postgres)
 	cd $(OUTBOX)/go && go vet ./...
-	PYTHONPATH=.tools/outbox MYPYPATH=infra/examples/publisher/python .venv/bin/python -m mypy --strict $(OUTBOX)/python/relay.py
+	PYTHONPATH=.tools/outbox MYPYPATH=infra/examples/publisher/python .venv/bin/python -m mypy --strict $(OUTBOX)/python/relay.py \
+		$(OUTBOX)/dynamodb/handler.py
 	go vet -tags emulator,outbox ./$(OUTBOX)
 	for language in go python; do OUTBOX_LANGUAGE=$$language OUTBOX_KILLS=$(or $(KILLS),500) OUTBOX_EVENTS=$(or $(EVENTS),20000) \
 		go test -count 1 -v -timeout 3h -tags emulator,outbox ./$(OUTBOX); done

@@ -1,0 +1,88 @@
+"""A Lambda function that publishes what services put into a DynamoDB table to Herald's EventsQueue.
+
+Items have event_id (the key), tenant_id, body and perhaps traceparent. Copy publisher.py beside this file; TABLE and
+EVENTS_QUEUE_URL are its environment. README.md of the folder above has the settings of the stream and its mapping.
+"""
+
+import json
+import os
+import re
+from typing import Any
+
+import boto3
+from publisher import Message, publish
+
+FAULTY = re.compile("TooLong|InvalidMessageContents|InvalidParameterValue|MissingParameter|MissingId|RequestFailed")
+
+sqs, dynamodb = boto3.client("sqs"), boto3.client("dynamodb")
+
+
+def handler(event: dict[str, Any], _context: object) -> dict[str, list[dict[str, str]]]:
+    """Publishes new items. Those from the first one in its answer on come again, until SQS takes them."""
+    good: dict[int, dict[str, Any]] = {}
+    messages: list[Message] = []
+    for record in filter(is_new, event["Records"]):
+        item = {name: value.get("S", "") for name, value in record["dynamodb"]["NewImage"].items()}
+        trace = item.get("traceparent")
+        message: Message = {"body": item["body"], "tenant_id": item["tenant_id"], "traceparent": trace}
+        if reason := fault(item["body"]):
+            set_aside(record["dynamodb"], reason)
+        else:
+            messages.append(message)
+            good[id(message)] = record["dynamodb"]
+    again = []
+    for message, reason in send(messages):
+        if FAULTY.search(reason):
+            set_aside(good[id(message)], reason)
+        else:
+            again.append({"itemIdentifier": good[id(message)]["SequenceNumber"]})
+    return {"batchItemFailures": again}
+
+
+def is_new(record: dict[str, Any]) -> bool:
+    """Says whether an item is to be sent: it was put, or someone has mended it and removed refused."""
+    new, old = record["dynamodb"].get("NewImage", {}), record["dynamodb"].get("OldImage", {})
+    return "body" in new and "refused" not in new and (record["eventName"] == "INSERT" or "refused" in old)
+
+
+def fault(body: str) -> str:
+    """Says why an event must not be sent: without an id, a second send would make a second event."""
+    try:
+        fields = json.loads(body)
+    except (ValueError, RecursionError):
+        return "InvalidMessageContents"
+    return "" if isinstance(fields, dict) and isinstance(fields.get("id"), str) and fields["id"] else "MissingId"
+
+
+def send(messages: list[Message]) -> list[tuple[Message, str]]:
+    """Publishes messages. If that fails, each is sent alone: one that fails while others go is at fault itself."""
+    queue = os.environ["EVENTS_QUEUE_URL"]
+    try:
+        return publish(sqs, queue, messages)
+    except Exception:
+        failed: list[tuple[Message, str]] = []
+        for message in messages:
+            try:
+                failed += publish(sqs, queue, [message])
+            except Exception:
+                failed.append((message, "RequestFailed"))
+        if len(failed) == len(messages):
+            raise
+        return failed
+
+
+def set_aside(record: dict[str, Any], reason: str) -> None:
+    """Keeps an item, with its reason and without its end, until someone mends it; counted as a metric."""
+    try:
+        dynamodb.update_item(
+            TableName=os.environ["TABLE"],
+            Key=record["Keys"],
+            UpdateExpression="SET refused = :reason REMOVE expires_at",
+            ConditionExpression="attribute_exists(body)",
+            ExpressionAttributeValues={":reason": {"S": reason}},
+        )
+    except dynamodb.exceptions.ConditionalCheckFailedException:
+        return  # it was erased meanwhile
+    metrics = [{"Namespace": "Outbox", "Dimensions": [[]], "Metrics": [{"Name": "Refused"}]}]
+    about = {"Timestamp": int(record["ApproximateCreationDateTime"]) * 1000, "CloudWatchMetrics": metrics}
+    print(json.dumps({"Refused": 1, "reason": reason, "_aws": about}))
