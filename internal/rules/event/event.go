@@ -52,8 +52,13 @@ func (e *Invalid) Error() string {
 	return InvalidEvent + e.Field + ": " + e.Reason
 }
 
-// maxBody is the largest event message that EventsQueue accepts, in bytes.
-const maxBody = 256 << 10
+// MaxBody is the largest event message that EventsQueue accepts, in bytes.
+const MaxBody = 256 << 10
+
+// TooLong is the reason of a message of more than MaxBody bytes.
+func TooLong(size int) string {
+	return fmt.Sprintf("%d bytes are more than the %d allowed", size, MaxBody)
+}
 
 var (
 	idForm     = regexp.MustCompile(`^[ -~]{1,128}$`)
@@ -84,16 +89,22 @@ func Decode(body []byte, messageID string) (Event, error) { return implemented.D
 
 // Decode is [Decode] with this vocabulary's types.
 func (v Vocabulary) Decode(body []byte, messageID string) (Event, error) {
-	e, refused := v.decode(body, messageID)
-	if refused == nil {
-		return e, nil
+	e, refused := v.Judge(body, messageID)
+	if refused != nil {
+		return Event{}, refused
 	}
-	if len(body) <= maxBody {
+	return e, nil
+}
+
+// Judge is Decode with nil for no refusal.
+func (v Vocabulary) Judge(body []byte, messageID string) (Event, *Invalid) {
+	e, refused := v.decode(body, messageID)
+	if refused != nil && len(body) <= MaxBody {
 		if cure := envelope.Cure(body); cure != "" {
 			return Event{}, &Invalid{EventID: refused.EventID, Reason: cure}
 		}
 	}
-	return Event{}, refused
+	return e, refused
 }
 
 // decode is Decode without a word about envelopes.
@@ -102,8 +113,8 @@ func (v Vocabulary) decode(body []byte, messageID string) (Event, *Invalid) {
 	refuse := func(field, format string, args ...any) (Event, *Invalid) {
 		return Event{}, &Invalid{EventID: e.ID, Field: field, Reason: fmt.Sprintf(format, args...)}
 	}
-	if len(body) > maxBody {
-		return refuse("", "%d bytes are more than the %d allowed", len(body), maxBody)
+	if len(body) > MaxBody {
+		return refuse("", "%s", TooLong(len(body)))
 	}
 	var m message
 	if err := json.Unmarshal(body, &m); err != nil {

@@ -19,7 +19,8 @@ import (
 var (
 	readers = []string{
 		"code", "status", "endpoints list", "endpoints show", "deliveries show", "deliveries find", "dead list", "dead show",
-		"rejected list", "rejected show", "jobs list", "jobs show", "keys list", "types show", "types used", "tail",
+		"rejected list", "rejected show", "jobs list", "jobs show", "events check", "keys list", "types show", "types used",
+		"tail",
 	}
 	actors = map[string]int{
 		"endpoints convert --from svix -": exit.Failed, "events convert -": exit.Failed,
