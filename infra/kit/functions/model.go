@@ -93,6 +93,11 @@ func (p *Process) Watch(log *slog.Logger, newSpan func() trace.SpanID) {
 	p.deliver.Sender.NewSpan = newSpan
 }
 
+// Wrap has release work on what wrap makes of its Backlog.
+func (p *Process) Wrap(wrap func(release.Backlog) release.Backlog) {
+	p.release.Backlog = wrap(p.release.Backlog)
+}
+
 // Map gives a queue a mapping with so many processes.
 func Map(m *model.Model, q *model.Queue, processes int, rules deliver.Rules, seed uint64) *model.Mapping {
 	var workers []model.Worker

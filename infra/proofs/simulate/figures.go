@@ -26,6 +26,7 @@ type Figures struct {
 	Busy                Busy
 	Pace                Pace
 	Shares              Shares
+	Overdue             int           // deliveries in Backlog at the end whose lives have been over for a minute
 	InFlight, Backlog   int           // peaks: RetryQueue and SlowQueue, Backlog
 	FirstOK, CaughtUp   time.Duration // since the end of the outage
 	Left                int           // deliveries of before the end of the outage that have not ended

@@ -87,14 +87,14 @@ func (r Result) Problems() (problems []string) {
 		if !r.excepted() {
 			return append(problems, r.Busy.problems(r.tenants)...)
 		}
-	case Attack, Calm:
+	case Attack, Calm, Dying:
 	}
 	return problems
 }
 
 // wronglyDead reports whether deliveries died that should not. Beside an attack some may.
 func (r Result) wronglyDead() bool {
-	mayDie := r.Kind == Attack || r.Kind == Swept || r.Kind == Honest
+	mayDie := r.Kind == Attack || r.Kind == Swept || r.Kind == Honest || r.Kind == Dying
 	return r.Deaths > 0 && !mayDie
 }
 

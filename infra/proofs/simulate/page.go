@@ -91,6 +91,8 @@ func tables(results []Result) []table {
 		"others late | $ / million |\n|---|---|---|---|---|---|---|\n"}
 	shares := table{head: "| tenants with limits, endpoints × limit × factor | want | honest pace of 100/s | " +
 		"honest recovery of 12,000 | others late | $ / million |\n|---|---|---|---|---|---|\n"}
+	ends := table{head: "| held deliveries that die | others' retries late, p99 | not dead a minute later | " +
+		"others late |\n|---|---|---|---|\n"}
 	for _, runs := range byName(results) {
 		switch runs[0].Kind {
 		case Attack, Calm:
@@ -105,13 +107,17 @@ func tables(results []Result) []table {
 			for _, r := range runs {
 				shares.rows = append(shares.rows, sharesRow(r))
 			}
+		case Dying:
+			for _, r := range runs {
+				ends.rows = append(ends.rows, dyingRow(r))
+			}
 		case Honest:
 			honest.rows = append(honest.rows, honestRow(runs))
 		case Outage:
 			outages.rows = append(outages.rows, outageRow(runs))
 		}
 	}
-	return []table{attacks, swept, honest, outages, rates, shares}
+	return []table{attacks, swept, honest, outages, rates, shares, ends}
 }
 
 // everyRow has every row of every table.
@@ -183,6 +189,13 @@ func sharesRow(r Result) row {
 	text := fmt.Sprintf("| `%s` | %s/s | %.1f/s | %s | %.2f %% | %.2f |\n", r.Title(),
 		plot.Thousands(int(r.crowd.wants())), s.Paced, plot.Thousands(s.Recovered), 100*r.WorstDay, r.Dollars)
 	return row{Shared, text, -min(s.Paced/honestLimit, float64(s.Recovered)/(recovering*heldForEach))}
+}
+
+// dyingRow is the worse, the later the others' retries are.
+func dyingRow(r Result) row {
+	text := fmt.Sprintf("| `%s` | %s | %s | %.2f %% |\n", r.Title(), plot.Short(r.RetriesP99), plot.Thousands(r.Overdue),
+		100*r.WorstDay)
+	return row{Dying, text, r.RetriesP99.Seconds()}
 }
 
 func honestRow(runs []Result) row {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/kit/functions"
+	"github.com/herald-webhooks/herald/internal/pipeline/release"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
@@ -40,6 +41,9 @@ func newWorld(s Scenario) *world {
 	w.Sent, w.Received = w.sent, w.received
 	if s.refuses.to > 0 {
 		w.Judge = w.refuse
+	}
+	if s.Kind == Dying {
+		w.Judge = takeTime
 	}
 	w.stats.own = map[string]*histogram{}
 	w.stats.Bins = make([]bin, (s.Length+s.patience)/binLength+1)
@@ -127,7 +131,11 @@ func (w *world) refuse(c *model.Call) model.Verdict {
 func (w *world) minute() {
 	if !w.scenario.dead.holds(w.now()) {
 		random := rand.New(rand.NewPCG(seed, uint64(w.stats.runs))) //nolint:gosec // as above
-		go functions.OnModel(w.Model, "release "+strconv.Itoa(w.stats.runs), w.rules, random).Release()
+		p := functions.OnModel(w.Model, "release "+strconv.Itoa(w.stats.runs), w.rules, random)
+		if w.scenario.Kind == Dying {
+			p.Wrap(func(b release.Backlog) release.Backlog { return weighed{b, w, make(chan struct{}, 1)} })
+		}
+		go p.Release()
 	}
 	w.stats.runs++
 	w.Mu.Lock()

@@ -105,10 +105,11 @@ func (w *world) recover(hooks []*hook) {
 	}
 }
 
-// waits puts a new delivery into Backlog. It is called under Mu.
+// waits puts a delivery into Backlog that was attempted before. It is called under Mu.
 func (w *world) waits(h *hook, random *rand.Rand, move delivery.Move) {
 	now := time.Now()
 	w.Backlog.Set(backlog.New(w.message(h), move, now, fmt.Sprintf("%016x", random.Uint64())), now)
+	w.stats.created[len(w.stats.created)-1].attempted = true
 }
 
 // Shares are what the honest tenants get beside attackers with limits.

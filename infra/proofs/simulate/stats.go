@@ -110,6 +110,9 @@ func (w *world) result() Result {
 	w.stats.Busy.end(w)
 	w.stats.Pace.end(w)
 	w.stats.Shares.end()
+	if w.scenario.Kind == Dying {
+		w.stats.Overdue = w.overdue()
+	}
 	s, million := &w.stats, float64(max(len(w.stats.created), 1))/1e6
 	requests, dollars := cost.Modelled(w.Used, w.maps, s.runs)
 	f := s.Figures

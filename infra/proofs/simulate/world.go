@@ -44,11 +44,12 @@ type Scenario struct {
 	limit    int           // of the subjects' endpoints, in deliveries a second
 	toggles  bool          // their owner sets another limit each second
 	crowd    crowd         // attackers with limits
+	dying    dying         // deliveries of the subjects
 }
 
 // whole reports whether a part of the scenario would show nothing.
 func (s Scenario) whole() bool {
-	return s.Kind == Swept || s.Kind == Paced || s.Kind == Shared || s.stopped.to > 0
+	return s.Kind == Swept || s.Kind == Paced || s.Kind == Shared || s.Kind == Dying || s.stopped.to > 0
 }
 
 // Kind determines the goals of a scenario.
@@ -63,6 +64,7 @@ const (
 	Swept  Kind = "swept"
 	Paced  Kind = "paced"
 	Shared Kind = "shared"
+	Dying  Kind = "dying"
 )
 
 type window struct{ from, to time.Duration }

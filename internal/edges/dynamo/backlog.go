@@ -130,11 +130,13 @@ type Due struct {
 	backlog.Key
 	TenantID string
 	DueAt    time.Time
+	// Held tells that the item waits for its endpoint, and that DueAt is the end of its life.
+	Held bool
 }
 
 // Due returns the keys of the items of one due-shard that are due by then, the earliest first. A page has at most limit
 // keys. next is "" after the last page. The index lags a little behind the table: it may lack an item, still have one
-// that is gone, or give one an earlier time than it has by now.
+// that is gone, or show one as it was before.
 func (b *Backlog) Due(
 	ctx context.Context, dueShard int, until time.Time, limit int, cursor string,
 ) (due []Due, next string, err error) {
@@ -145,6 +147,7 @@ func (b *Backlog) Due(
 	for _, item := range items {
 		due = append(due, Due{
 			Key: backlogKeyOf(item), TenantID: getStr(item, "tenant_id"), DueAt: read[time.Time](item, "due_at"),
+			Held: read[bool](item, "held"),
 		})
 	}
 	return due, next, err

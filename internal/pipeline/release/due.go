@@ -19,11 +19,12 @@ type due struct {
 	schedule retry.Schedule
 	now      func() time.Time
 
-	// until is the latest due time of an item that this run sends.
-	until time.Time
+	// began is the beginning of the run, and until the latest due time of an item that it sends.
+	began, until time.Time
 	// ahead are the shards of the index, as far as they are still to work on.
 	ahead dueShards
-	// over are the keys of items that send finds to be over. Bury reads those items again, with their endpoints.
+	// over are the keys of items that are over, as the index or send has found. Bury reads those items, with their
+	// endpoints.
 	over dueShards
 }
 
@@ -38,9 +39,10 @@ func (d *due) send(ctx context.Context, until time.Time) (did counts, left bool)
 
 // bury ends the deliveries that are over. While more of them may be found, it is not done.
 func (d *due) bury(ctx context.Context, until time.Time) (did counts, left bool) {
-	// Send has appended keys in the order of their due times.
 	for n := range d.over {
-		d.over[n].keys = inTurn(d.over[n].keys, ownerOf)
+		// Each list has the keys of an endpoint in the order of their due times.
+		d.over[n].keys = inTurn(kept(d.over[n].keys, d.ahead[n].dying...), ownerOf)
+		d.ahead[n].dying = nil
 	}
 	did = d.goOn(ctx, "burying", until, &d.over, d.endings)
 	return did, d.over.left() || d.ahead.left()
@@ -53,7 +55,7 @@ func (d *due) goOn(ctx context.Context, step string, until time.Time, all *dueSh
 		s := all[n]
 		for !s.done() && d.now().Before(until) && err == nil {
 			if len(s.keys) == 0 {
-				s, err = s.read(ctx, d.index, d.until)
+				s, err = s.read(ctx, d.index, d.began, d.until)
 				continue
 			}
 			var did counts
@@ -133,8 +135,8 @@ func (d *due) lateness(keys []dynamo.Due) (did counts) {
 
 // unsent is the lateness of everything that is left for want of time.
 func (d *due) unsent() (did counts) {
-	for _, s := range d.ahead {
-		did = did.plus(d.lateness(s.keys))
+	for n, s := range d.ahead {
+		did = did.plus(d.lateness(s.keys), d.lateness(s.dying), d.lateness(d.over[n].keys))
 	}
 	return did
 }
@@ -157,16 +159,11 @@ func (d *due) scheduled(_ context.Context, shard int, found dynamo.Page) (decisi
 	return decided, nil
 }
 
-// maxOver bounds the keys in memory, of a shard. The rest is found again by the next run.
-const maxOver = 50_000 / backlog.DueShards
-
 // keep keeps the key of a delivery that is over for bury: its schedule is used up, because DeadLetterQueue refused it
-// before, or it was held to the end of its life.
+// before, or it was held to the end of its life, which the index did not know.
 func (d *due) keep(i backlog.Item, shard int) {
-	over := &d.over[shard]
-	if len(over.keys) < maxOver {
-		over.keys = append(over.keys, dynamo.Due{Key: i.Key, TenantID: i.Message.TenantID, DueAt: i.DueAt})
-	}
+	key := dynamo.Due{Key: i.Key, TenantID: i.Message.TenantID, DueAt: i.DueAt}
+	d.over[shard].keys = kept(d.over[shard].keys, key)
 }
 
 // endings decides on deliveries that are over.

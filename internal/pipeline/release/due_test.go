@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/rules/backlog"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
@@ -150,6 +151,59 @@ func TestRun_sendsNothingBeforeTheTimeThatTheTableTells(t *testing.T) {
 			a.Errorf("sent %+v", a.sent)
 		}
 	})
+}
+
+// What dies is buried behind what is to be sent, and is read once for it: the index tells that it dies.
+func TestRun_sendsWhatIsDueBeforeItBuriesWhatDies(t *testing.T) {
+	inAccount(t, func(a *account) {
+		const dying, due = 2000, 20
+		over := func(i *backlog.Item) { i.DueAt = time.Now().Add(-time.Minute) }
+		for n := range 50 {
+			a.held(fmt.Sprint("webhook_", n, "@flooder"), dying/50, over)
+			a.change(fmt.Sprint("webhook_", n, "@flooder"), paused)
+		}
+		for range due {
+			a.due(hook, 0)
+		}
+		a.latency = 10 * time.Millisecond
+		a.run()
+		if len(a.sent) != due || len(a.buried) != dying {
+			a.Fatalf("%d sent, %d buried", len(a.sent), len(a.buried))
+		}
+		if last := a.sent[due-1].At; !last.Before(a.buried[0].At) {
+			a.Errorf("the last was sent %s behind the first burial", last.Sub(a.buried[0].At))
+		}
+		if most := (dying+due)/pageSize + 2*backlog.DueShards; a.calls["BatchGet"] > most {
+			a.Errorf("%d reads, wanted at most %d", a.calls["BatchGet"], most)
+		}
+	})
+}
+
+// A flood of deaths leaves other tenants' deaths their share of what a run remembers.
+func TestKept_keepsEveryTenantsEarliest(t *testing.T) {
+	var over []dynamo.Due
+	add := func(tenant string, second int) {
+		over = kept(over, dynamo.Due{TenantID: tenant, DueAt: time.Unix(int64(second), 0)})
+	}
+	for n := range 3 * maxOver {
+		add("flooder", n)
+	}
+	for n := range 10 {
+		add("other", 3*maxOver+n)
+	}
+	for n := range 3 * maxOver {
+		add("flooder", 4*maxOver+n)
+	}
+	others, first := 0, false
+	for _, key := range over {
+		if key.TenantID == "other" {
+			others++
+		}
+		first = first || key.DueAt.Equal(time.Unix(0, 0))
+	}
+	if others != 10 || !first || len(over) >= 2*maxOver {
+		t.Errorf("of %d keys %d are another tenant's, and the earliest is there: %t", len(over), others, first)
+	}
 }
 
 func disabled(e *endpoint.Endpoint) { e.Status = endpoint.Disabled }

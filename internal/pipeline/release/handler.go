@@ -97,7 +97,7 @@ func (h *Handler) workers(began time.Time, found inventory, troubles []trouble, 
 		due: &due{
 			index: h.Backlog, mover: mover, schedule: h.Schedule, now: h.Now,
 			burials: burials{endpoints: h.Endpoints, schedule: h.Schedule, now: h.Now},
-			until:   began.Add(h.Settings.Ahead), ahead: found.ahead, over: newDueShards(),
+			began:   began, until: began.Add(h.Settings.Ahead), ahead: found.ahead, over: newDueShards(),
 		},
 		probes: &probes{
 			shards: h.Backlog, circuits: circuits, mover: mover, settings: h.Settings, schedule: h.Schedule,

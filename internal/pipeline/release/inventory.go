@@ -29,11 +29,11 @@ type inventory struct {
 
 // takeInventory reads the endpoints in trouble and the first page of each shard of the index by due time, all at the
 // same time. A run that finds nothing has made all its calls here.
-func takeInventory(ctx context.Context, troubles Troubles, index Index, until time.Time) inventory {
+func takeInventory(ctx context.Context, troubles Troubles, index Index, now, until time.Time) inventory {
 	found := inventory{ahead: newDueShards()}
 	errs := parallel.Each(backlog.DueShards+1, backlog.DueShards+1, func(n int) (err error) {
 		if n < backlog.DueShards {
-			found.ahead[n], err = found.ahead[n].read(ctx, index, until)
+			found.ahead[n], err = found.ahead[n].read(ctx, index, now, until)
 			return err
 		}
 		found.troubled, found.slowUntil, err = troubles.All(ctx)

@@ -28,7 +28,7 @@ func (h *Handler) Run(ctx context.Context) error {
 	// Replay is woken first: it works for as long as this run does, and ends before the next.
 	note(failed("waking replay", h.Wake(ctx)))
 
-	found := takeInventory(ctx, h.Circuits, h.Backlog, began.Add(h.Settings.Ahead))
+	found := takeInventory(ctx, h.Circuits, h.Backlog, began, began.Add(h.Settings.Ahead))
 	note(found.did)
 	circuits := circuitWriter{table: h.Circuits, log: h.Log}
 	planner := planner{endpoints: h.Endpoints, circuits: circuits, settings: h.Settings, now: h.Now}

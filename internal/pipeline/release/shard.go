@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
@@ -19,7 +20,10 @@ type Index interface {
 type dueShard struct {
 	number int
 	// keys were read from the index, and are not yet worked on. Behind cursor the index has more of them.
-	keys   []dynamo.Due
+	keys []dynamo.Due
+	// dying are the keys of items that were held to the end of their lives, which were read among those. They are not
+	// worked on here.
+	dying  []dynamo.Due
 	cursor string
 	more   bool
 	// unread is the number of pages in a row of which no item could be read.
@@ -54,16 +58,39 @@ func (all dueShards) left() bool {
 // done reports whether a run has nothing more to do in the shard.
 func (s dueShard) done() bool { return s.ended || !s.more && len(s.keys) == 0 }
 
-// read reads the shard's next page of keys, of items that are due until then.
-func (s dueShard) read(ctx context.Context, index Index, until time.Time) (dueShard, error) {
+// read reads the shard's next page of keys, of items that are due until then. Whatever dies later than now is for
+// another run.
+func (s dueShard) read(ctx context.Context, index Index, now, until time.Time) (dueShard, error) {
 	keys, next, err := index.Due(ctx, s.number, until, keysSize, s.cursor)
 	if err != nil {
 		return s, err
 	}
-	s.keys = inTurn(keys, ownerOf)
+	var scheduled []dynamo.Due
+	for _, key := range keys {
+		switch {
+		case !key.Held:
+			scheduled = append(scheduled, key)
+		case !key.DueAt.After(now):
+			s.dying = kept(s.dying, key)
+		}
+	}
+	s.keys = inTurn(scheduled, ownerOf)
 	s.cursor = next
 	s.more = next != ""
 	return s, nil
+}
+
+// maxOver bounds the keys of deliveries that are over, of a shard. The rest is found again by the next run.
+const maxOver = 50_000 / backlog.DueShards
+
+// kept adds keys to those of deliveries that are over. Where they become too many, tenants keep equal shares, each the
+// earliest of its keys.
+func kept(over []dynamo.Due, keys ...dynamo.Due) []dynamo.Due {
+	over = append(over, keys...)
+	if len(over) < 2*maxOver {
+		return over
+	}
+	return slices.Clip(inTurn(over, ownerOf)[:maxOver])
 }
 
 // ownerOf is the endpoint that a key belongs to.

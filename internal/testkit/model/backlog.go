@@ -51,7 +51,7 @@ func NewBacklog() *Backlog {
 func byPosition(a, b backlog.Key) int { return cmp.Compare(a.Position, b.Position) }
 
 func rowOf(i backlog.Item) dynamo.Due {
-	return dynamo.Due{Key: i.Key, TenantID: i.Message.TenantID, DueAt: i.DueAt}
+	return dynamo.Due{Key: i.Key, TenantID: i.Message.TenantID, DueAt: i.DueAt, Held: i.Held}
 }
 
 func byDue(a, b dynamo.Due) int { return cmp.Or(a.DueAt.Compare(b.DueAt), byPosition(a.Key, b.Key)) }

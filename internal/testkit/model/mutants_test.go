@@ -287,6 +287,7 @@ type backlogLike struct {
 	m *Model
 
 	finer, twice, drops, makes, unsorted, hides, uncounted, fromStart, putsTwice, careless, forces bool
+	holdsAll                                                                                       bool
 }
 
 func (b backlogLike) Put(ctx context.Context, items []backlog.Item) []error {
@@ -344,7 +345,11 @@ func (b backlogLike) Due(
 	if b.unsorted {
 		until = always
 	}
-	return b.Backlog.Due(ctx, shard, until, limit, cursor)
+	due, next, err := b.Backlog.Due(ctx, shard, until, limit, cursor)
+	for n := range due {
+		due[n].Held = due[n].Held || b.holdsAll
+	}
+	return due, next, err
 }
 
 func (b backlogLike) BatchGet(ctx context.Context, keys []backlog.Key) (dynamo.Page, error) {
@@ -381,19 +386,20 @@ func likeBacklog(like backlogLike) mutant {
 }
 
 var backlogMutants = map[string]mutant{
-	"an item is read back whole, by shard and by key":                    likeBacklog(backlogLike{twice: true}),
-	"times of a life are kept to the millisecond":                        likeBacklog(backlogLike{finer: true}),
-	"a shard is read behind a position":                                  likeBacklog(backlogLike{fromStart: true}),
-	"a put that is repeated makes no second item":                        likeBacklog(backlogLike{putsTwice: true}),
-	"a put replaces the item that the rule says, and no other":           likeBacklog(backlogLike{forces: true}),
-	"exactly the named items are deleted, and what is gone is no error":  likeBacklog(backlogLike{drops: true}),
-	"an item that was put again since it was read stays":                 likeBacklog(backlogLike{careless: true}),
-	"an item is put back and deleted as the rule says, and no other":     likeBacklog(backlogLike{careless: true}),
-	"an item is put back for its schedule, and none is made":             likeBacklog(backlogLike{makes: true}),
-	"what is due is listed in order, by pages":                           likeBacklog(backlogLike{unsorted: true}),
-	"items of a later release are named and left alone":                  likeBacklog(backlogLike{hides: true}),
-	"an endpoint's items are counted, held ones apart, up to a thousand": likeBacklog(backlogLike{uncounted: true}),
-	"all items are counted, by endpoint":                                 likeBacklog(backlogLike{uncounted: true}),
+	"an item is read back whole, by shard and by key":                        likeBacklog(backlogLike{twice: true}),
+	"times of a life are kept to the millisecond":                            likeBacklog(backlogLike{finer: true}),
+	"a shard is read behind a position":                                      likeBacklog(backlogLike{fromStart: true}),
+	"a put that is repeated makes no second item":                            likeBacklog(backlogLike{putsTwice: true}),
+	"a put replaces the item that the rule says, and no other":               likeBacklog(backlogLike{forces: true}),
+	"exactly the named items are deleted, and what is gone is no error":      likeBacklog(backlogLike{drops: true}),
+	"an item that was put again since it was read stays":                     likeBacklog(backlogLike{careless: true}),
+	"an item is put back and deleted as the rule says, and no other":         likeBacklog(backlogLike{careless: true}),
+	"an item is put back for its schedule, and none is made":                 likeBacklog(backlogLike{makes: true}),
+	"what is due is listed in order, by pages":                               likeBacklog(backlogLike{unsorted: true}),
+	"what is due tells what waits for its endpoint, and what no longer does": likeBacklog(backlogLike{holdsAll: true}),
+	"items of a later release are named and left alone":                      likeBacklog(backlogLike{hides: true}),
+	"an endpoint's items are counted, held ones apart, up to a thousand":     likeBacklog(backlogLike{uncounted: true}),
+	"all items are counted, by endpoint":                                     likeBacklog(backlogLike{uncounted: true}),
 }
 
 // deliveriesLike is a store of delivery states that breaks one promise.

@@ -176,7 +176,7 @@ var backlogPromises = []Promise{
 			got = append(got, found...)
 		}
 		for _, i := range items[:50] {
-			want = append(want, dynamo.Due{Key: i.Key, TenantID: "acme", DueAt: i.DueAt})
+			want = append(want, dynamo.Due{Key: i.Key, TenantID: "acme", DueAt: i.DueAt, Held: i.Held})
 		}
 		slices.SortFunc(got, func(a, b dynamo.Due) int { return a.DueAt.Compare(b.DueAt) })
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -184,6 +184,29 @@ var backlogPromises = []Promise{
 		}
 		if _, _, err := b.Backlog.Due(t.Context(), 0, at, 2, "nonsense"); !errors.Is(err, dynamo.ErrCursor) {
 			t.Errorf("cursor: %v", err)
+		}
+	}},
+	{"what is due tells what waits for its endpoint, and what no longer does", func(t testing.TB, b Backend) {
+		scheduled := Waiting(0)
+		held := Waiting(1)
+		back := Waiting(3)
+		put(t, b, scheduled, held, back)
+		if found, err := b.Backlog.PutBack(t.Context(), back.PutBack()); err != nil || !found {
+			t.Fatalf("put back: %v, %v", found, err)
+		}
+		got := map[backlog.Key]bool{}
+		for shard := range backlog.DueShards {
+			due, _, err := b.Backlog.Due(t.Context(), shard, at.Add(2*time.Hour), 10, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, one := range due {
+				got[one.Key] = one.Held
+			}
+		}
+		want := map[backlog.Key]bool{scheduled.Key: false, held.Key: true, back.Key: false}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("held (-want +got)\n%s", diff)
 		}
 	}},
 	{"items of a later release are named and left alone", func(t testing.TB, b Backend) {
