@@ -2,7 +2,6 @@ package functions
 
 import (
 	"context"
-	cryptorand "crypto/rand"
 	"fmt"
 	"io"
 	"log/slog"
@@ -73,7 +72,7 @@ func OnModel(m *model.Model, name string, rules deliver.Rules, random *rand.Rand
 		Log: log, Metrics: metrics("release"), Now: now, Random: number,
 	}
 	p.deadletter = &handledead.Handler{
-		States: p.Deliveries(), Store: p.DeadLetters(), Vault: deadletter.Vault{Keys: p.Keys(), Random: cryptorand.Reader},
+		States: p.Deliveries(), Store: p.DeadLetters(), Vault: deadletter.Vault{Keys: p.Keys()},
 		Log: log, Metrics: metrics("deadletter"), Now: now,
 	}
 	p.control = &control.Handler{

@@ -3,7 +3,6 @@ package invariants
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"fmt"
 	"io"
 	"log/slog"
@@ -101,7 +100,7 @@ func (j *journey) replay(t *testing.T) {
 	p := j.Process("replay")
 	h := &replay.Handler{
 		DeadLetters: p.DeadLetters(), States: p.Deliveries(), Endpoints: p.Endpoints(), Jobs: p.Jobs(),
-		Vault:      deadletter.Vault{Keys: p.OpeningKeys(), Random: rand.Reader},
+		Vault:      deadletter.Vault{Keys: p.OpeningKeys()},
 		Deliveries: p.Sender(j.DeliveryQueue), Retries: p.Sender(j.RetryQueue), Audit: p.Audit(), Log: j.logger,
 		Now: time.Now,
 	}

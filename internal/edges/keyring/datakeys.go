@@ -2,7 +2,6 @@ package keyring
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 
@@ -22,7 +21,7 @@ type DataKeysClient interface {
 // NewVault returns the vault of dead letters under a KMS key. Nothing is cached: dead letters are the cold path, and
 // each has its own data keys, of 256 bits.
 func NewVault(client DataKeysClient, keyARN string) deadletter.Vault {
-	return deadletter.Vault{Keys: dataKeys{client, keyARN}, Random: rand.Reader}
+	return deadletter.Vault{Keys: dataKeys{client, keyARN}}
 }
 
 type dataKeys struct {

@@ -1,7 +1,6 @@
 package erase
 
 import (
-	"crypto/rand"
 	"testing"
 	"time"
 
@@ -21,7 +20,7 @@ type account struct{ *operatortest.Account }
 // function is that of a process.
 func function(a *operatortest.Account, p *model.Process) lambda.Handler {
 	eraser := Eraser{
-		Items: a.Items, Letters: p.DeadLetters(), Vault: deadletter.Vault{Keys: p.OpeningKeys(), Random: rand.Reader},
+		Items: a.Items, Letters: p.DeadLetters(), Vault: deadletter.Vault{Keys: p.OpeningKeys()},
 		Log: a.Logger(), Now: time.Now,
 	}
 	return &invoke.Function{

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -267,7 +266,7 @@ func before(id string) delivery.Ref {
 // sealed is a record with a sealed death.
 func sealed(t *testing.T, r deadletter.Record, death deadletter.Death) deadletter.Record {
 	t.Helper()
-	vault := deadletter.Vault{Keys: testkit.OneKey{}, Random: strings.NewReader(strings.Repeat("y", 1000))}
+	vault := deadletter.Vault{Keys: testkit.OneKey{}}
 	s, err := vault.SealDeath(t.Context(), r, death)
 	if err != nil {
 		t.Fatal(err)

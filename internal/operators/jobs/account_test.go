@@ -1,7 +1,6 @@
 package jobs_test
 
 import (
-	"crypto/rand"
 	"testing"
 	"time"
 
@@ -25,7 +24,7 @@ type account struct{ *operatortest.Account }
 func handler(a *operatortest.Account, p *model.Process) *replay.Handler {
 	return &replay.Handler{
 		DeadLetters: p.DeadLetters(), States: p.Deliveries(), Endpoints: p.Endpoints(), Jobs: p.Jobs(),
-		Vault:      deadletter.Vault{Keys: p.OpeningKeys(), Random: rand.Reader},
+		Vault:      deadletter.Vault{Keys: p.OpeningKeys()},
 		Deliveries: p.Sender(a.DeliveryQueue), Retries: p.Sender(a.RetryQueue), Events: p.Sender(a.EventsQueue),
 		Rejected: rejected.Queue{Client: p.Polled(a.RejectedQueue)}, Erasure: a.Items,
 		Audit: a.Trail(p), Log: a.Logger(), Now: time.Now,

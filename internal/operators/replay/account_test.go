@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"crypto/rand"
 	"testing"
 	"time"
 
@@ -41,7 +40,7 @@ func inLetters(t *testing.T, n int, do func(a *account)) {
 func (a *account) handler(p *model.Process) *Handler {
 	return &Handler{
 		DeadLetters: p.DeadLetters(), States: p.Deliveries(), Endpoints: p.Endpoints(), Jobs: p.Jobs(),
-		Vault:      deadletter.Vault{Keys: p.OpeningKeys(), Random: rand.Reader},
+		Vault:      deadletter.Vault{Keys: p.OpeningKeys()},
 		Deliveries: p.Sender(a.DeliveryQueue), Retries: p.Sender(a.RetryQueue), Events: p.Sender(a.EventsQueue),
 		Rejected: rejected.Queue{Client: p.Polled(a.RejectedQueue)}, Erasure: a.Items,
 		Audit: a.Trail(p), Log: a.Logger(), Now: time.Now,

@@ -2,7 +2,6 @@ package deadletter
 
 import (
 	"bytes"
-	"crypto/rand"
 	"log/slog"
 	"strings"
 	"testing"
@@ -38,7 +37,7 @@ func newRig() *rig {
 	now := func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 678_901_234, time.UTC) }
 	r.Handler = &Handler{
 		States: p.Deliveries(), Store: p.DeadLetters(),
-		Vault: deadletter.Vault{Keys: testkit.OneKey{}, Random: rand.Reader},
+		Vault: deadletter.Vault{Keys: testkit.OneKey{}},
 		Log:   slog.New(slog.NewJSONHandler(&r.log, nil)), Now: now,
 		Metrics: telemetry.NewMetrics(&r.metrics, "test", "deadletter", now),
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
@@ -80,8 +79,8 @@ const (
 // changed, or sealed for another record. It is an incident; asking again does not help.
 var ErrUnopenable = errors.New("sealed part does not open")
 
-// seal encrypts plain for one part of one record. random supplies the nonce: crypto/rand.
-func seal(key dataKey, b Binding, p part, plain []byte, random io.Reader) ([]byte, error) {
+// seal encrypts plain for one part of one record, under a random nonce.
+func seal(key dataKey, b Binding, p part, plain []byte) ([]byte, error) {
 	if len(key.Wrapped) == 0 || len(key.Wrapped) > maxWrapped {
 		return nil, fmt.Errorf("sealing: wrapped key of %d bytes", len(key.Wrapped))
 	}
@@ -90,16 +89,11 @@ func seal(key dataKey, b Binding, p part, plain []byte, random io.Reader) ([]byt
 		return nil, fmt.Errorf("sealing: %w", err)
 	}
 	start := headerSize + len(key.Wrapped)
-	out := make([]byte, start+nonceSize, start+nonceSize+len(plain)+tagSize)
+	out := make([]byte, start, start+nonceSize+len(plain)+tagSize)
 	out[0] = version1
 	binary.BigEndian.PutUint16(out[1:], uint16(len(key.Wrapped))) //nolint:gosec // checked above
 	copy(out[headerSize:], key.Wrapped)
-	nonce := out[start:]
-	if _, err := io.ReadFull(random, nonce); err != nil {
-		return nil, fmt.Errorf("sealing: reading a nonce: %w", err)
-	}
-	aad := additionalData(out[:start], b, p)
-	return aead.Seal(out, nonce, plain, aad), nil //nolint:gosec // the nonce was read from random above
+	return aead.Seal(out, nil, plain, additionalData(out, b, p)), nil //nolint:gosec // newAEAD's nonce is random
 }
 
 // wrappedKey returns the wrapped data key of a sealed part. It aliases sealed.
@@ -125,15 +119,15 @@ func open(plainKey []byte, b Binding, p part, sealed []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", ErrUnopenable, err)
 	}
 	start := headerSize + len(wrapped)
-	nonce, ciphertext := sealed[start:start+nonceSize], sealed[start+nonceSize:]
-	plain, err := aead.Open(nil, nonce, ciphertext, additionalData(sealed[:start], b, p))
+	plain, err := aead.Open(nil, nil, sealed[start:], additionalData(sealed[:start], b, p))
 	if err != nil {
 		return nil, ErrUnopenable
 	}
 	return plain, nil
 }
 
-// newAEAD is AES-256-GCM under a data key. A key of another size comes from no call of Herald's to KMS.
+// newAEAD is AES-256-GCM under a data key, which writes a random nonce in front of each ciphertext and reads it from
+// there: FIPS 140-3 allows no nonce of the caller's. A key of another size comes from no call of Herald's to KMS.
 func newAEAD(key []byte) (cipher.AEAD, error) {
 	if len(key) != keySize {
 		return nil, fmt.Errorf("data key of %d bytes", len(key))
@@ -142,7 +136,7 @@ func newAEAD(key []byte) (cipher.AEAD, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data key: %w", err)
 	}
-	aead, err := cipher.NewGCM(block)
+	aead, err := cipher.NewGCMWithRandomNonce(block)
 	if err != nil {
 		return nil, fmt.Errorf("data key: %w", err)
 	}

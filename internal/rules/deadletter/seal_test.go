@@ -3,7 +3,6 @@ package deadletter
 import (
 	"bytes"
 	"cmp"
-	"crypto/rand"
 	"errors"
 	"strings"
 	"testing"
@@ -27,7 +26,7 @@ var (
 
 func mustSeal(tb testing.TB, b Binding, p part, plain string) []byte {
 	tb.Helper()
-	sealed, err := seal(testKey, b, p, []byte(plain), rand.Reader)
+	sealed, err := seal(testKey, b, p, []byte(plain))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -92,7 +91,7 @@ func TestSeal_refusesWeakKeys(t *testing.T) {
 		"no wrapped key":     {Plain: testKey.Plain},
 		"a huge wrapped key": {Plain: testKey.Plain, Wrapped: make([]byte, 6145)},
 	} {
-		if sealed, err := seal(key, testBinding, partBody, nil, rand.Reader); err == nil {
+		if sealed, err := seal(key, testBinding, partBody, nil); err == nil {
 			t.Errorf("%s: sealed %d bytes", name, len(sealed))
 		}
 	}
@@ -100,7 +99,7 @@ func TestSeal_refusesWeakKeys(t *testing.T) {
 
 func TestWrappedKey(t *testing.T) {
 	longest := dataKey{Plain: testKey.Plain, Wrapped: bytes.Repeat([]byte("w"), 6144)}
-	sealed, err := seal(longest, testBinding, partBody, nil, rand.Reader)
+	sealed, err := seal(longest, testBinding, partBody, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package deadletter
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/go-json-experiment/json"
 
@@ -20,8 +19,7 @@ type Keys interface {
 // Vault seals and opens the parts of records. Sealing needs only Keys.Generate, opening only
 // Keys.Unwrap: the function that seals can be refused the right to read.
 type Vault struct {
-	Keys   Keys
-	Random io.Reader // crypto/rand.Reader
+	Keys Keys
 }
 
 // Death is the plaintext to seal when a delivery dies for the first time.
@@ -40,12 +38,12 @@ func (v Vault) SealDeath(ctx context.Context, r Record, d Death) (Sealed, error)
 	}
 	defer clear(key.Plain)
 	var s Sealed
-	s.Body, err = seal(key, b, partBody, d.Body, v.Random)
+	s.Body, err = seal(key, b, partBody, d.Body)
 	if err != nil {
 		return Sealed{}, err
 	}
 	if len(d.Attributes) > 0 {
-		s.Attributes, err = seal(key, b, partAttributes, encodeAttributes(d.Attributes), v.Random)
+		s.Attributes, err = seal(key, b, partAttributes, encodeAttributes(d.Attributes))
 		if err != nil {
 			return Sealed{}, err
 		}
@@ -73,7 +71,7 @@ func (v Vault) sealEntry(key dataKey, b Binding, e Entry) (SealedEntry, error) {
 	if err != nil {
 		return SealedEntry{}, fmt.Errorf("encoding history entry: %w", err)
 	}
-	sealed, err := seal(key, b, historyPart(e.Replay), plain, v.Random)
+	sealed, err := seal(key, b, historyPart(e.Replay), plain)
 	return SealedEntry{Replay: e.Replay, Reason: e.Reason, Sealed: sealed}, err
 }
 

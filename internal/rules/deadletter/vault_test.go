@@ -3,6 +3,9 @@ package deadletter
 import (
 	"bytes"
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/fips140"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -10,7 +13,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -68,7 +70,7 @@ func entry(replay int) Entry {
 
 func newVault() (Vault, *fakeKeys) {
 	keys := &fakeKeys{}
-	return Vault{Keys: keys, Random: rand.Reader}, keys
+	return Vault{Keys: keys}, keys
 }
 
 var testDeath = Death{Body: []byte("body"), Attributes: []Attribute{{"version", "String", "7"}}, Entry: entry(0)}
@@ -139,17 +141,22 @@ func TestVault_keepsFormatVersion1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := Vault{Keys: fixed{}, Random: strings.NewReader("twelve bytesfor each part of a record")}
-	d := testDeath
-	d.Entry.Detail = "ä"
-	r := mustSealDeaths(t, v, testRecord, d)
-	sealed := fmt.Sprintf("%x\n%x\n%x\n", r.Sealed.Body, r.Sealed.Attributes, r.Sealed.History[0].Sealed)
-	if diff := cmp.Diff(string(text), sealed); diff != "" {
-		t.Errorf("sealed (-want +got):\n%s", diff)
-	}
 	var golden [3][]byte
 	if _, err := fmt.Sscanf(string(text), "%x\n%x\n%x\n", &golden[0], &golden[1], &golden[2]); err != nil {
 		t.Fatal(err)
+	}
+	v, d := Vault{Keys: fixed{}}, testDeath
+	d.Entry.Detail = "ä"
+	r := mustSealDeaths(t, v, testRecord, d)
+	fresh := [3][]byte{r.Sealed.Body, r.Sealed.Attributes, r.Sealed.History[0].Sealed}
+	for i, p := range []part{partBody, partAttributes, historyPart(0)} {
+		start := headerSize + len(testKey.Wrapped)
+		if len(fresh[i]) != len(golden[i]) || !bytes.Equal(fresh[i][:start], golden[i][:start]) {
+			t.Errorf("%s: sealed as %x, want the form of %x", p, fresh[i], golden[i])
+		}
+		if diff := cmp.Diff(before(t, p, golden[i]), before(t, p, fresh[i])); diff != "" {
+			t.Errorf("%s, as an earlier version opens it (-golden +fresh):\n%s", p, diff)
+		}
 	}
 	r.Sealed = Sealed{Body: golden[0], Attributes: golden[1], History: []SealedEntry{{Sealed: golden[2]}}}
 	got, err := v.OpenAll(t.Context(), r)
@@ -160,6 +167,29 @@ func TestVault_keepsFormatVersion1(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("opened (-want +got):\n%s", diff)
 	}
+}
+
+// before opens a part as versions did that took the nonce from the sealed text by themselves.
+func before(t *testing.T, p part, sealed []byte) (plain string) {
+	t.Helper()
+	fips140.WithoutEnforcement(func() { // which allows no nonce of the caller's
+		block, err := aes.NewCipher(testKey.Plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		aead, err := cipher.NewGCM(block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := headerSize + len(testKey.Wrapped)
+		nonce, ciphertext := sealed[start:start+nonceSize], sealed[start+nonceSize:]
+		opened, err := aead.Open(nil, nonce, ciphertext, additionalData(sealed[:start], testBinding, p))
+		if err != nil {
+			t.Errorf("%s: %v", p, err)
+		}
+		plain = string(opened)
+	})
+	return plain
 }
 
 // An attacker who may write to the table can neither exchange parts nor change the record around them.
@@ -217,7 +247,7 @@ func TestVault_OpenAll_refusesAnEntryThatItCannotRead(t *testing.T) {
 	v, keys := newVault()
 	r := mustSealDeaths(t, v, testRecord, testDeath)
 	key := dataKey{Plain: keys.made[0].plain, Wrapped: []byte("key 0")}
-	sealed, err := seal(key, testBinding, historyPart(0), []byte("[]"), rand.Reader)
+	sealed, err := seal(key, testBinding, historyPart(0), []byte("[]"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,20 +278,14 @@ func TestVault_forgetsItsKeys(t *testing.T) {
 	}
 }
 
-func TestVault_sealsNothingWithoutAKeyOrRandomness(t *testing.T) {
+func TestVault_sealsNothingWithoutAKey(t *testing.T) {
 	throttled := errors.New("throttled")
-	v := Vault{Keys: &fakeKeys{err: throttled}, Random: rand.Reader}
+	v := Vault{Keys: &fakeKeys{err: throttled}}
 	if sealed, err := v.SealDeath(t.Context(), testRecord, testDeath); !errors.Is(err, throttled) || sealed.Body != nil {
 		t.Errorf("a death: %+v, error %v", sealed, err)
 	}
 	if _, err := v.SealEntry(t.Context(), testRecord, 2, entry(1)); !errors.Is(err, throttled) {
 		t.Errorf("an entry: error %v", err)
-	}
-	for nonces := range 3 { // each part takes one
-		v := Vault{Keys: &fakeKeys{}, Random: strings.NewReader(strings.Repeat("n", nonces*nonceSize))}
-		if sealed, err := v.SealDeath(t.Context(), testRecord, testDeath); err == nil {
-			t.Errorf("%d nonces: sealed %+v", nonces, sealed)
-		}
 	}
 }
 

@@ -26,7 +26,7 @@ func (s *scripted) Post(_ context.Context, r Request) Response {
 
 var (
 	body   = `{"type":"user.created","data":{ "userId":"user_1"}}`
-	target = Target{URL: "https://example.com/hook", Signer: signature.Signer{Secret: "whsec_x"}}
+	target = Target{URL: "https://example.com/hook", Signer: signature.Signer{Secret: "whsec_AAECAwQFBgcICQoLDA0ODw=="}}
 )
 
 func sender(client Poster) Sender {
@@ -40,7 +40,8 @@ func TestSender_Attempt_sendsTheContractsRequest(t *testing.T) {
 	sender(client).Attempt(t.Context(), Message{Ref: ref, Body: []byte(body)}, own)
 	want := []Request{{TenantID: "tenant_1", URL: target.URL, Body: []byte(body), Header: []Field{
 		{"Content-Type", "application/json"}, {"User-Agent", "Herald/test"}, {"Wh-Id", "msg_1"},
-		{"Wh-Timestamp", "1700000000"}, {"Wh-Signature", signature.Sign("whsec_x", "msg_1", 1_700_000_000, []byte(body))},
+		{"Wh-Timestamp", "1700000000"},
+		{"Wh-Signature", signature.Sign(target.Signer.Secret, "msg_1", 1_700_000_000, []byte(body))},
 		{"Wh-Webhook-Event", "user.created"}, {"Authorization", "Bearer x"},
 	}}}
 	if diff := cmp.Diff(want, client.posts); diff != "" {
@@ -81,7 +82,8 @@ func TestSender_Attempt_addsCompanions(t *testing.T) {
 
 // A key pair signs in the companions alone, after the secrets, and the newest is named. wh-signature stays as it is.
 func TestSender_Attempt_signsByKeyPairsOnRequest(t *testing.T) {
-	newer, older := signature.NewSigner("whsec_AAECAwQFBgcICQoLDA0ODw=="), signature.NewSigner("whsec_Dw4NDAsKCQgHBgUE")
+	newer := signature.NewSigner("whsec_AAECAwQFBgcICQoLDA0ODw==")
+	older := signature.NewSigner("whsec_Dw4NDAsKCQgHBgUEAwIBAA==")
 	unpaired := func(s signature.Signer) signature.Signer { return signature.Signer{Secret: s.Secret} }
 	const at = 1_700_000_000
 	v1 := func(s signature.Signer) string { return signature.SignDecoded(s.Secret, "msg_1", at, []byte(body)) }

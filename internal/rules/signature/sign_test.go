@@ -2,6 +2,7 @@ package signature_test
 
 import (
 	"crypto/ed25519"
+	"crypto/fips140"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
@@ -51,10 +52,15 @@ func TestSign_vectors(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", v.Name, err)
 		}
-		if diff := cmp.Diff(v.Signature, signature.Sign(v.Secret, v.ID, v.Timestamp, body)); diff != "" {
+		var signed, decoded string
+		fips140.WithoutEnforcement(func() { // which allows no short keys
+			signed = signature.Sign(v.Secret, v.ID, v.Timestamp, body)
+			decoded = signature.SignDecoded(v.Secret, v.ID, v.Timestamp, body)
+		})
+		if diff := cmp.Diff(v.Signature, signed); diff != "" {
 			t.Errorf("%s: signature (-want +got):\n%s", v.Name, diff)
 		}
-		if diff := cmp.Diff(v.Decoded, signature.SignDecoded(v.Secret, v.ID, v.Timestamp, body)); diff != "" {
+		if diff := cmp.Diff(v.Decoded, decoded); diff != "" {
 			t.Errorf("%s: signature under the decoded key (-want +got):\n%s", v.Name, diff)
 		}
 		signer := signature.Signer{Key: ed25519.NewKeyFromSeed(v.Seed)}
@@ -82,11 +88,13 @@ func FuzzSign(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		agree(t, raw, signature.Sign(secret, id, timestamp, body), id, timestamp, body)
-		usual, err := standardwebhooks.NewWebhook(secret)
-		if err == nil && !strings.ContainsAny(secret, "\r\n") {
-			agree(t, usual, signature.SignDecoded(secret, id, timestamp, body), id, timestamp, body)
-		}
+		fips140.WithoutEnforcement(func() { // which allows no short keys
+			agree(t, raw, signature.Sign(secret, id, timestamp, body), id, timestamp, body)
+			usual, err := standardwebhooks.NewWebhook(secret)
+			if err == nil && !strings.ContainsAny(secret, "\r\n") {
+				agree(t, usual, signature.SignDecoded(secret, id, timestamp, body), id, timestamp, body)
+			}
+		})
 	})
 }
 

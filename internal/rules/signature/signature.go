@@ -10,6 +10,7 @@ package signature
 
 import (
 	"crypto/ed25519"
+	"crypto/fips140"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -43,9 +44,13 @@ const (
 	maxKeyBytes = 1024
 )
 
+// minFIPSKeyBytes are the 112 bits that FIPS 140-3 wants of a key (SP 800-131A). A text of 16 to 18 characters that is
+// Base64 by chance, such as 16 hexadecimal digits, stands for fewer.
+const minFIPSKeyBytes = 14
+
 // CheckImported says why another sender's secret cannot sign here. The bounds hold for the decoded key of a secret with
-// "whsec_", and for the text of any other: that may be Base64 by chance, as hexadecimal is. The error never quotes the
-// secret.
+// "whsec_", and for the text of any other: that may be Base64 by chance, as hexadecimal is. In FIPS 140-3 mode, the
+// decoded key has a bound of its own. The error never quotes the secret.
 func CheckImported(secret string) error {
 	switch {
 	case strings.TrimSpace(secret) != secret:
@@ -65,6 +70,10 @@ func CheckImported(secret string) error {
 	}
 	if len(bounded) < minKeyBytes || len(bounded) > maxKeyBytes {
 		return fmt.Errorf("must be a key of %d to %d bytes", minKeyBytes, maxKeyBytes)
+	}
+	if fips140.Enabled() && len(key) < minFIPSKeyBytes {
+		return fmt.Errorf("must be a key of at least %d bytes for FIPS 140-3, and its Base64 stands for %d",
+			minFIPSKeyBytes, len(key))
 	}
 	if weak(string(bounded)) || weak(string(key)) {
 		return errors.New("must be random: it repeats itself, counts, or has too few different characters")

@@ -1,7 +1,6 @@
 package operatortest
 
 import (
-	"crypto/rand"
 	"strconv"
 	"testing"
 	"time"
@@ -26,7 +25,7 @@ const Good = `{"tenant_id":"acme","type":"user.created","data":{"userId":"user_1
 var DeliveryID = delivery.ID("acme", "evt", "webhook_1", delivery.ContentOf([]byte(Body)))
 
 // Vault seals with the one data key of the model.
-var Vault = deadletter.Vault{Keys: testkit.OneKey{}, Random: rand.Reader}
+var Vault = deadletter.Vault{Keys: testkit.OneKey{}}
 
 // DeadLetter is a dead letter of webhook_1, changed after it was sealed.
 func DeadLetter(t *testing.T, change func(*deadletter.Record)) deadletter.Record {
