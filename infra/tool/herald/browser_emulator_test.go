@@ -128,7 +128,7 @@ func (i incident) views(t *testing.T, broken client.Endpoint) map[string]string 
 		"/dead?status=dead": id, "/letter?delivery_id=" + id: "<img", "/rejected": "tenant_id",
 		"/jobs": "No job", "/keys?tenant_id=acme": "demonstration", "/acts": "issue", "/keys": "acme", "/shares": "acme",
 		"/deliveries": "crm", "/confirm?act=purge&endpoint_id=" + broken.ID: "This cannot be undone",
-		"/find?q=" + url.QueryEscape(markup): "<img",
+		"/find?q=" + url.QueryEscape(markup): "<img", "/subscribers?event_type=user.deleted": broken.ID,
 	}
 }
 

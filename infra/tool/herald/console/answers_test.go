@@ -7,6 +7,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
@@ -45,6 +46,9 @@ func usualEndpoints(text string) []answered {
 		to(api.Resume, api.ControlAnswer{Result: api.ResultResumed}),
 		to(api.Release, api.ControlAnswer{Result: api.ResultReleasing}),
 		to(api.SendTest, api.TestDelivery{DeliveryID: "test_1"}),
+		to(api.ListSubscribers, listOf(api.Subscriber{
+			TenantID: text, EndpointID: "webhook_1", Status: endpoint.Active, SelectedBy: []string{"user.*", text},
+		})),
 		to(api.ListKeys, listOf(api.Key{KeyID: "01", Description: text})),
 	}
 }

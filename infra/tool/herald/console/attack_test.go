@@ -33,6 +33,7 @@ func TestPages_isolateWhateverTheyShow(t *testing.T) {
 		for _, path := range []string{
 			"/endpoints?state=%s&tenant_id=%[1]s&host=%[1]s", "/dead?reason=%s&endpoint_id=%[1]s&status=%[1]s&since=%[1]s",
 			"/rejected?reason=%s", "/jobs?state=%s", "/keys?tenant_id=%s", "/acts?span=%s", "/traffic?span=%s", "/find?q=%s",
+			"/subscribers?event_type=%s&cursor=%[1]s",
 			"/confirm?act=%s", "/confirm?act=purge&delivery_id=%s", "/confirm?act=release&endpoint_id=%s",
 			"/confirm?act=resume_tenant&tenant_id=%s", "/confirm?act=resume_job&job_id=%s",
 			"/?done=%s", "/job?cursor=%s", "/delivery?delivery_id=%s",

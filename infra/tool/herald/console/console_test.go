@@ -18,7 +18,7 @@ import (
 // queries are the addresses of pages that show nothing by their path alone.
 var queries = map[string]string{
 	"/{$}": "/", "/deliveries": "/deliveries?event_id=e", "/keys": "/keys?tenant_id=acme",
-	"/confirm": "/confirm?act=replay&endpoint_id=webhook_1",
+	"/subscribers": "/subscribers?event_type=user.created", "/confirm": "/confirm?act=replay&endpoint_id=webhook_1",
 }
 
 func TestPages_showMarkupAsTextInAtMostFiveCalls(t *testing.T) {
@@ -28,7 +28,7 @@ func TestPages_showMarkupAsTextInAtMostFiveCalls(t *testing.T) {
 		"/{$}": {"timeout", ">3</bdi>"}, "/endpoints": {"timeout"}, "/endpoint": {">waiting<", ">msg_1<"},
 		"/deliveries": {">waiting<", `class="note"><bdi>&lt;img`}, "/dead": {"Choose msg_1"}, "/rejected": {"Choose m_1"},
 		"/jobs": {"job_1", "cursor=page"}, "/job": {"msg_9"}, "/keys": {">01<"}, "/acts": {"webhook_1", ">bob&lt;"},
-		"/confirm": {"Replay 10 dead letters?", "2 endpoint_deleted"},
+		"/subscribers": {"webhook_1", ">user.*, &lt;img"}, "/confirm": {"Replay 10 dead letters?", "2 endpoint_deleted"},
 	}
 	for path := range s.views() {
 		t.Run(path, func(t *testing.T) {

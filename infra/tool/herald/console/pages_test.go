@@ -79,6 +79,20 @@ func TestPages_sayNothingOfWhatIsNotThere(t *testing.T) {
 	body(t, get(t, browser, web.URL+"/"), "All queues are empty")
 }
 
+// Of all endpoints, a page reads a part, in which none may select the type.
+func TestSubscribers_goesOnWhereAPageHasNone(t *testing.T) {
+	f := said(to(api.ListSubscribers, api.List[api.Subscriber]{NextCursor: new("more")}))
+	web, browser, _ := open(t, f)
+	body(t, get(t, browser, web.URL+"/subscribers?event_type=user.signed_in"),
+		"read so far", `/subscribers?cursor=more&amp;event_type=user.signed_in">Go on reading`)
+	f.asked = nil
+	body(t, get(t, browser, web.URL+"/subscribers"), "Name a type")
+	if len(f.asked) > 0 {
+		t.Errorf("asked %v before a type was named", f.asked)
+	}
+	body(t, get(t, browser, web.URL+"/find?q=user.signed_in"), `/subscribers?event_type=user.signed_in">who selects it`)
+}
+
 // The order of the answer's fields is that of the function. A person reads in the order of time, the future last.
 func TestDelivery_tellsItsLifeInTheOrderOfTime(t *testing.T) {
 	at := func(hour int) time.Time { return time.Date(2026, 1, 2, hour, 0, 0, 0, time.UTC) }

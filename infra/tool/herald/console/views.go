@@ -24,21 +24,22 @@ func (s *Server) views() map[string]view {
 	replays := []api.Function{api.Replay}
 	letters := []api.Function{api.Replay, api.ReplayForGood}
 	return map[string]view{
-		"/{$}":        {"overview", "overview", "Overview", overviewPage, nil, true},
-		"/traffic":    {"traffic", "traffic", "Traffic", trafficPage, nil, false},
-		"/shares":     {"shares", "traffic", "Tenants' shares", sharesPage, nil, false},
-		"/endpoints":  {"endpoints", "endpoints", "Endpoints", endpointsPage, nil, false},
-		"/endpoint":   {"detail", "endpoints", "Endpoint", endpointPage, []api.Function{api.Control, api.Replay}, false},
-		"/deliveries": {"deliveries", "deliveries", "Deliveries", deliveriesPage, nil, false},
-		"/delivery":   {"detail", "deliveries", "Delivery", deliveryPage, replays, true},
-		"/dead":       {"dead", "dead", "Dead letters", deadLettersPage, letters, false},
-		"/letter":     {"detail", "dead", "Dead letter", letterPage, letters, false},
-		"/rejected":   {"rejected", "rejected", "Rejected events", rejectedPage, letters, false},
-		"/jobs":       {"jobs", "jobs", "Jobs", jobsPage, nil, true},
-		"/job":        {"detail", "jobs", "Job", jobPage, replays, true},
-		"/keys":       {"keys", "keys", "API keys", keysPage, nil, false},
-		"/acts":       {"acts", "acts", "Acts of operators", actsPage, nil, false},
-		"/confirm":    {"confirm", "dead", "Are you sure?", confirmPage, letters, false},
+		"/{$}":         {"overview", "overview", "Overview", overviewPage, nil, true},
+		"/traffic":     {"traffic", "traffic", "Traffic", trafficPage, nil, false},
+		"/shares":      {"shares", "traffic", "Tenants' shares", sharesPage, nil, false},
+		"/endpoints":   {"endpoints", "endpoints", "Endpoints", endpointsPage, nil, false},
+		"/endpoint":    {"detail", "endpoints", "Endpoint", endpointPage, []api.Function{api.Control, api.Replay}, false},
+		"/subscribers": {"subscribers", "endpoints", "Who selects a type", subscribersPage, nil, false},
+		"/deliveries":  {"deliveries", "deliveries", "Deliveries", deliveriesPage, nil, false},
+		"/delivery":    {"detail", "deliveries", "Delivery", deliveryPage, replays, true},
+		"/dead":        {"dead", "dead", "Dead letters", deadLettersPage, letters, false},
+		"/letter":      {"detail", "dead", "Dead letter", letterPage, letters, false},
+		"/rejected":    {"rejected", "rejected", "Rejected events", rejectedPage, letters, false},
+		"/jobs":        {"jobs", "jobs", "Jobs", jobsPage, nil, true},
+		"/job":         {"detail", "jobs", "Job", jobPage, replays, true},
+		"/keys":        {"keys", "keys", "API keys", keysPage, nil, false},
+		"/acts":        {"acts", "acts", "Acts of operators", actsPage, nil, false},
+		"/confirm":     {"confirm", "dead", "Are you sure?", confirmPage, letters, false},
 	}
 }
 

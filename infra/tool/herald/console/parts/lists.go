@@ -24,6 +24,15 @@ func (s Site) EndpointList(q url.Values, endpoints []api.ListedEndpoint) *Table 
 		Text("paused by", "wide", "", func(e row) any { return e.PausedBy }))
 }
 
+// SubscriberList are endpoints that select an event type.
+func (s Site) SubscriberList(q url.Values, subscribers []api.Subscriber) *Table {
+	type row = api.Subscriber
+	called := func(e row) Endpoint { return Endpoint{TenantID: e.TenantID, ID: e.EndpointID} }
+	return NewTable(q, subscribers, Endpoints(s, called), Tenants(s, func(e row) string { return e.TenantID }),
+		Text("status", "state", "", func(e row) any { return e.Status }),
+		Text("selected by", "wide", "", func(e row) any { return e.SelectedBy }))
+}
+
 // CauseList are the causes of death, each of which leads to its letters.
 func (s Site) CauseList(q url.Values, causes []api.Cause) *Table {
 	type row = api.Cause
