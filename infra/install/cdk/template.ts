@@ -108,6 +108,13 @@ export interface HeraldParameters {
    */
   readonly notices?: 'off' | 'on'
   /**
+   * Whether fanout, deliver and deadletter have policies that deny invocations past their queues. Off for a Region in
+   * which CloudFormation does not know AWS::Lambda::ResourcePolicy yet; me-central-1, China and GovCloud have none
+   * anyway.
+   * @default 'on'
+   */
+  readonly functionPolicies?: 'off' | 'on'
+  /**
    * Comma-separated ids of up to 50 other AWS accounts that may send to EventsQueue, for any tenant; empty for none.
    * Their own policies decide who in them may.
    * @default ''
@@ -457,6 +464,7 @@ export const rules: { readonly [P in keyof Required<HeraldParameters>]: Rule } =
     pattern: '([.]{0,2}[A-Za-z0-9_:@|+=~-][A-Za-z0-9_.:@|+=~-]*|[.]{3}[A-Za-z0-9_.:@|+=~-]*)?',
   },
   notices: { name: 'Notices', default: 'off', values: ['off', 'on'] },
+  functionPolicies: { name: 'FunctionPolicies', default: 'on', values: ['off', 'on'] },
   publisherAccounts: { name: 'PublisherAccounts', default: '', pattern: '([0-9]{12}(,[0-9]{12}){0,49})?' },
   publisherTopics: {
     name: 'PublisherTopics',

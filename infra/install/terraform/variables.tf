@@ -239,6 +239,18 @@ variable "notices" {
   }
 }
 
+variable "function_policies" {
+  description = "Whether fanout, deliver and deadletter have policies that deny invocations past their queues. Off for a Region in which CloudFormation does not know AWS::Lambda::ResourcePolicy yet; me-central-1, China and GovCloud have none anyway."
+  type        = string
+  default     = "on"
+  nullable    = false
+
+  validation {
+    condition     = contains(["off", "on"], var.function_policies)
+    error_message = "FunctionPolicies must be one of off, on."
+  }
+}
+
 variable "publisher_accounts" {
   description = "Comma-separated ids of up to 50 other AWS accounts that may send to EventsQueue, for any tenant; empty for none. Their own policies decide who in them may."
   type        = string
@@ -1028,6 +1040,7 @@ locals {
     DeathsPerHour              = tostring(var.deaths_per_hour)
     HeartbeatTenant            = var.heartbeat_tenant
     Notices                    = var.notices
+    FunctionPolicies           = var.function_policies
     PublisherAccounts          = var.publisher_accounts
     PublisherTopics            = var.publisher_topics
     PublisherRules             = var.publisher_rules

@@ -121,6 +121,8 @@ func (u Under) Hold(v any) (bool, error) {
 			return u.until(all, true)
 		case "Fn::Equals":
 			return u.equal(all[0], all[1])
+		case "Fn::Contains":
+			return u.contains(cfn.List(all[0]), all[1])
 		}
 	}
 	return false, fmt.Errorf("a condition that is not modelled: %v", v)
@@ -135,6 +137,16 @@ func (u Under) until(all []any, value bool) (bool, error) {
 		}
 	}
 	return !value, nil
+}
+
+func (u Under) contains(all []any, one any) (bool, error) {
+	for _, each := range all {
+		holds, err := u.equal(each, one)
+		if err != nil || holds {
+			return holds, err
+		}
+	}
+	return false, nil
 }
 
 func (u Under) equal(a, b any) (bool, error) {
@@ -153,8 +165,8 @@ func (u Under) text(v any) (string, error) {
 	}
 	name, _ := o["Ref"].(string)
 	value, known := u.Parameters[name]
-	if !known && name == "AWS::Partition" { // that of AWS's commercial Regions, unless told otherwise
-		return "aws", nil
+	if usual := map[string]string{"AWS::Partition": "aws", "AWS::Region": "eu-central-1"}[name]; !known && usual != "" {
+		return usual, nil
 	}
 	if !known {
 		return "", fmt.Errorf("not a parameter: %v", v)

@@ -23,6 +23,7 @@ const (
 	DeathsPerHour              = "DeathsPerHour"
 	HeartbeatTenant            = "HeartbeatTenant"
 	Notices                    = "Notices"
+	FunctionPolicies           = "FunctionPolicies"
 	PublisherAccounts          = "PublisherAccounts"
 	PublisherTopics            = "PublisherTopics"
 	PublisherRules             = "PublisherRules"
