@@ -20,6 +20,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/install/catalogue/gotypes"
 	"github.com/herald-webhooks/herald/infra/kit/cataloguefile"
+	"github.com/herald-webhooks/herald/infra/kit/messageschema"
 )
 
 // Below the checkout.
@@ -28,6 +29,7 @@ const (
 	heraldSource = folder + "/herald.go"
 	ownSource    = folder + "/own.go"
 	description  = "infra/openapi.yaml"
+	messages     = "infra/event.schema.json"
 	goEvents     = "infra/examples/publisher/go/events"
 )
 
@@ -90,16 +92,21 @@ func wanted(root, own, out string) (map[string][]byte, cataloguefile.Tables, err
 	second, secondErr := source(ownTable, filepath.Base(path), all.Own, all.Wildcards...)
 	api, apiErr := described(root, all)
 	_, published, goErr := goPackage(filepath.Join(root, goEvents), all)
-	if err := errors.Join(firstErr, secondErr, apiErr, goErr); err != nil {
+	shape, shapeErr := messageschema.Of(all.Types())
+	if err := errors.Join(firstErr, secondErr, apiErr, goErr, shapeErr); err != nil {
 		return nil, all, err
 	}
 	if own != "" {
-		files, err := overlay(root, out, first, second, api)
+		files, err := overlay(root, out, first, second)
+		if err == nil {
+			files[filepath.Join(out, "openapi.yaml")], files[filepath.Join(out, filepath.Base(messages))] = api, shape
+		}
 		return files, all, err
 	}
 	return map[string][]byte{
 		filepath.Join(root, heraldSource): first, filepath.Join(root, ownSource): second,
-		filepath.Join(root, description): api, filepath.Join(root, goEvents, "events.go"): published,
+		filepath.Join(root, description): api, filepath.Join(root, messages): shape,
+		filepath.Join(root, goEvents, "events.go"): published,
 	}, all, nil
 }
 
@@ -134,10 +141,10 @@ func goPackage(dir string, all cataloguefile.Tables) (path string, text []byte, 
 	return filepath.Join(dir, name+".go"), text, err //nolint:wrapcheck // it names the type
 }
 
-// overlay returns the files of a catalogue that is not committed: its source, the overlay file for go build -overlay,
-// and the API description with its types.
-func overlay(root, out string, herald, own, api []byte) (map[string][]byte, error) {
-	files, replaced := map[string][]byte{filepath.Join(out, "openapi.yaml"): api}, map[string]string{}
+// overlay returns the files by which a catalogue that is not committed is compiled: its source, and the overlay file
+// for go build -overlay.
+func overlay(root, out string, herald, own []byte) (map[string][]byte, error) {
+	files, replaced := map[string][]byte{}, map[string]string{}
 	for source, text := range map[string][]byte{heraldSource: herald, ownSource: own} {
 		from, fromErr := filepath.Abs(filepath.Join(root, source))
 		to, toErr := filepath.Abs(filepath.Join(out, filepath.Base(source)))

@@ -1,7 +1,8 @@
 // Package main writes the files from which CloudFormation installs a version of Herald without building it: the
 // functions' archives, a template that finds them in a bucket, a file of parameters for each profile, the site for
-// tenants' developers, a software bill of materials, the licences of their contents, and checksums of all that. The
-// operators' tool has a separate folder with its checksums and the licences, since nothing of it is uploaded.
+// tenants' developers, the schema of messages, a software bill of materials, the licences of their contents, and
+// checksums of all that. The operators' tool has a separate folder with its checksums and the licences, since nothing
+// of it is uploaded.
 //
 // It promises the same bytes for the same binaries, wherever and whenever it runs. It builds and uploads nothing.
 package main
@@ -15,6 +16,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/herald-webhooks/herald/infra/kit/messageschema"
+	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 )
 
 // Folders below the checkout, in which make runs the command.
@@ -121,6 +125,10 @@ func contents(version string, tools []string) (map[string][]byte, error) {
 		return nil, err
 	}
 	maps.Copy(files, texts)
+	files["event.schema.json"], err = messageschema.Of(catalogue.Types())
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says what it writes
+	}
 	settings, err := profilesOf("samconfig.toml")
 	if err != nil {
 		return nil, err

@@ -60,9 +60,15 @@ func TooLong(size int) string {
 	return fmt.Sprintf("%d bytes are more than the %d allowed", size, MaxBody)
 }
 
+// The forms of texts, which JSON Schema can also say. A tenant's id has one more rule: see ValidTenantID.
+const (
+	IDPattern       = `^[ -~]{1,128}$`
+	TenantIDPattern = `^[A-Za-z0-9_.:@|+=~-]{1,128}$`
+)
+
 var (
-	idForm     = regexp.MustCompile(`^[ -~]{1,128}$`)
-	tenantForm = regexp.MustCompile(`^[A-Za-z0-9_.:@|+=~-]{1,128}$`)
+	idForm     = regexp.MustCompile(IDPattern)
+	tenantForm = regexp.MustCompile(TenantIDPattern)
 )
 
 // TenantIDRule says what ValidTenantID takes, as the rest of a sentence about a field.

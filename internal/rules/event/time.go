@@ -10,8 +10,10 @@ import (
 
 // timeForm is a date-time of RFC 3339 (5.6). time.Parse takes other forms, too, such as a comma or the hour 9, and
 // neither the letters t and z nor a leap second.
-var timeForm = regexp.MustCompile(
-	`^(\d{4}-\d\d-\d\dT\d\d:\d\d:)(\d\d)(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+var timeForm = regexp.MustCompile(TimePattern)
+
+// TimePattern is the form of a time in capital letters. Small letters are as good.
+const TimePattern = `^(\d{4}-\d\d-\d\dT\d\d:\d\d:)(\d\d)(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`
 
 // timeOf reads a time that can be written again in UTC.
 func timeOf(v jsontext.Value) (time.Time, bool) {

@@ -18,7 +18,8 @@ const goodEvent = `{"id":"e","tenant_id":"t","type":"user.created","data":{"user
 // ownTypes is a catalogue as an editor on Windows writes it.
 const ownTypes = "\ufeffopenapi: 3.1.0\r\nx-leave-out: [user.banned]\r\nwebhooks:\r\n" +
 	"  a.b: { post: { summary: s, requestBody: { content: { application/json: {\r\n" +
-	"    schema: { properties: { data: { properties: { n: { type: integer } } } } },\r\n    example: { data: {} } } } } } }\r\n"
+	"    schema: { properties: { data: { properties: { n: { type: integer } } } } },\r\n" +
+	"    example: { data: {} } } } } } }\r\n"
 
 func files(t *testing.T, texts map[string]string) {
 	t.Helper()
