@@ -52,7 +52,8 @@ func (r Result) mostLate() float64 {
 	if r.stopped.to > 0 {
 		return 1 // nothing is delivered while the queue stands still
 	}
-	if r.Kind == Attack && r.Variant != "" { // at once, so that the others are late until the attacker is found
+	// At once, so that the others are late until the attacker is found or its burst is sent.
+	if r.Kind == Shared || r.Kind == Attack && r.Variant != "" {
 		return mostLate * attacks
 	}
 	return mostLate

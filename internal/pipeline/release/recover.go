@@ -29,8 +29,35 @@ func (o *outflow) send(ctx context.Context, until time.Time) (did counts, left b
 		before = o.allot(ctx, until)
 		o.allotted = true
 	}
-	did, left = o.searcher.goOn(ctx, o.searches, until)
-	return before.plus(did, o.waited()), left
+	did = before
+	for {
+		var more counts
+		more, left = o.searcher.goOn(ctx, o.searches, until)
+		did = did.plus(more)
+		if left || !o.allowMore() {
+			return did.plus(o.waited()), left
+		}
+	}
+}
+
+// allowMore divides what is left of the budget among the searches that have used up their quotas and want more: many a
+// quota is larger than what waits. It reports whether there was any.
+func (o *outflow) allowMore() (more bool) {
+	rest := o.budget
+	wanted := make([]int, len(o.searches))
+	for n, s := range o.searches {
+		rest -= s.sent
+		if s.spent && !o.slow(s.key.TenantID) {
+			wanted[n] = max(o.wanted(s)-s.quota, 0)
+		}
+	}
+	for n, quota := range o.divide(rest, wanted) {
+		if quota > 0 {
+			o.searches[n].allow(o.searches[n].quota + quota)
+			more = true
+		}
+	}
+	return more
 }
 
 // waited is the longest time that a delivery has waited for its rate: of the oldest of each endpoint. Those that wait
@@ -52,7 +79,7 @@ func (o *outflow) allot(ctx context.Context, until time.Time) counts {
 	for n, s := range o.searches {
 		wanted[n] = o.wanted(s)
 	}
-	for n, quota := range o.divide(wanted) {
+	for n, quota := range o.divide(o.budget, wanted) {
 		o.searches[n].allow(quota)
 	}
 	return did
@@ -72,9 +99,9 @@ func (o *outflow) wanted(s *search) int {
 	return s.plan.Item.Quota(o.settings, s.facts, oldest, o.now())
 }
 
-// divide divides the budget among tenants, and a tenant's part among its endpoints, each up to the number that it
+// divide divides a budget among tenants, and a tenant's part among its endpoints, each up to the number that it
 // wants. The endpoints of a slow tenant get no more together than one at the beginning of its recovery.
-func (o *outflow) divide(wanted []int) []int {
+func (o *outflow) divide(budget int, wanted []int) []int {
 	// Searches are known by their index in these lists.
 	indexes := make([]int, len(wanted))
 	for n := range indexes {
@@ -93,7 +120,7 @@ func (o *outflow) divide(wanted []int) []int {
 	}
 	// The budget is divided twice, in the same way: among tenants, then among the endpoints of each.
 	quotas := make([]int, len(wanted))
-	for t, part := range circuit.Allot(o.budget, sums) {
+	for t, part := range circuit.Allot(budget, sums) {
 		ofTenant := make([]int, len(tenants[t]))
 		for at, n := range tenants[t] {
 			ofTenant[at] = wanted[n]

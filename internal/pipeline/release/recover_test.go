@@ -170,8 +170,8 @@ func TestRun_dividesItsBudget(t *testing.T) {
 		for id, n := range a.sentTo() {
 			got[tenantOf(id)] += n
 		}
-		// 18,000 less the 960 that small may have and the 120 of slow.
-		if diff := cmp.Diff(map[string]int{"big": 16920, "small": 700, "slow": 120}, got); diff != "" {
+		// 18,000 less the 700 that small has and the 120 of slow.
+		if diff := cmp.Diff(map[string]int{"big": 17180, "small": 700, "slow": 120}, got); diff != "" {
 			a.Errorf("sent (-want +got)\n%s", diff)
 		}
 	})

@@ -21,8 +21,9 @@ type search struct {
 	trouble
 	finding
 	waiting oldestFirst
-	// sent is how much of its quota a recovery has used.
-	sent int
+	// sent is how much of its quota a recovery has used, and spent tells that there is more to send than the quota.
+	sent  int
+	spent bool
 	// until is the moment of the endpoint's limit, as it was last seen.
 	until time.Time
 	// stayed tells that an item is still there which the search had to move.
@@ -61,6 +62,7 @@ func searchesFor(all []trouble, chosen func(circuit.Plan) bool) (searches []*sea
 func (s *search) allow(quota int) {
 	s.quota = quota
 	s.over = quota == 0
+	s.spent = false
 }
 
 // sweeps search where no recovery does: for items to drop, and for held items of an endpoint that could take them, so
@@ -160,7 +162,10 @@ func (w searcher) advance(ctx context.Context, s *search) (did counts) {
 	}
 	given, until, err := w.slots.give(ctx, s.trouble, transfers, s.until)
 	s.until = until
-	s.over = s.over || len(given) < len(transfers)
+	if len(given) < len(transfers) {
+		s.over = true
+		s.spent = false
+	}
 	// An item that could not be moved waits for the next run, which then must still find the circuit that leads to it.
 	c := w.mover.carry(ctx, given)
 	s.stayed = s.stayed || c.done < len(transfers)
@@ -216,6 +221,7 @@ func (w searcher) mayBeSent(s *search, i backlog.Item) bool {
 	}
 	if s.sent >= s.quota {
 		s.over = true
+		s.spent = true
 		return false
 	}
 	s.sent++

@@ -34,7 +34,7 @@ func TestDivide_keepsTenantsWithLimitsFromTheShareOfOthers(t *testing.T) {
 		work := h.workers(now, inventory{}, troubles, circuitWriter{})
 		got := map[string]int{}
 		for _, o := range []*outflow{work.recoveries, work.paces} {
-			for n, quota := range o.divide(wantedBy(o)) {
+			for n, quota := range o.divide(o.budget, wantedBy(o)) {
 				got[o.searches[n].key.TenantID] += quota
 			}
 		}
@@ -69,7 +69,7 @@ func TestDivide_sharesPacesByTenantBeforeEndpoint(t *testing.T) {
 		add("honest", 1, 22_500)
 		o := outflow{searches: searches, budget: 30_000, slow: func(string) bool { return false }}
 		got := map[string]int{}
-		for n, quota := range o.divide(wanted) {
+		for n, quota := range o.divide(o.budget, wanted) {
 			got[searches[n].key.TenantID] += quota
 		}
 		if got["big"] != 15_000 || got["honest"] != 15_000 {
@@ -95,6 +95,25 @@ func TestRun_dividesItsTimeAmongTenantsWithLimits(t *testing.T) {
 		flooder := len(a.sent) - a.sentTo()[hook]
 		if honest := a.sentTo()[hook]; honest < 1000 {
 			a.Errorf("one endpoint is sent %d, and another tenant's fifty %d", honest, flooder)
+		}
+	})
+}
+
+// A quota is of what a limit lets through, and most of it goes unused where little waits. The rest of a budget goes to
+// those that have more.
+func TestRun_dividesWhatQuotasLeave(t *testing.T) {
+	inAccount(t, func(a *account) {
+		for n := range 50 {
+			id := fmt.Sprint("webhook_", n, "@tenant-", n)
+			a.held(id, 10, rated)
+			a.store(id, circuit.None)
+			a.limit(id, 100)
+		}
+		a.held(hook, 7500, rated)
+		a.store(hook, circuit.None)
+		a.limit(hook, 100)
+		if a.run(); a.sentTo()[hook] != 7500 {
+			a.Errorf("%d are sent, although others left most of the budget", a.sentTo()[hook])
 		}
 	})
 }
