@@ -65,9 +65,9 @@ func apart() []statement {
 		{"Stacks", "Allow", []string{
 			"cloudformation:CancelUpdateStack", "cloudformation:ContinueUpdateRollback", "cloudformation:CreateChangeSet",
 			"cloudformation:CreateStack", "cloudformation:DeleteChangeSet", "cloudformation:DeleteStack",
-			"cloudformation:DescribeChangeSet", "cloudformation:DescribeStackEvents",
+			"cloudformation:DescribeChangeSet", "cloudformation:DescribeEvents", "cloudformation:DescribeStackEvents",
 			"cloudformation:DescribeStackResources", "cloudformation:DescribeStacks", "cloudformation:ExecuteChangeSet",
-			"cloudformation:GetTemplate", "cloudformation:ListStackResources", "cloudformation:RollbackStack",
+			"cloudformation:GetTemplate", "cloudformation:ListChangeSets", "cloudformation:ListStackResources", "cloudformation:RollbackStack",
 			"cloudformation:TagResource", "cloudformation:UpdateStack",
 		}, []string{"arn:aws:cloudformation:*:*:stack/herald-*"}, nil},
 		{"Transform", "Allow", []string{"cloudformation:CreateChangeSet"},

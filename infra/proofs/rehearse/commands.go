@@ -25,6 +25,8 @@ var headings = []string{"Before the first deployment", "Install a version", "Aft
 const prepared = `# The package is here already, and its archives hold the functions' builds for this machine.
 gh() { echo "not run: gh $*"; }
 sha256sum() { echo "not run: sha256sum $*"; }
+# The engine does not validate change sets.
+aws() { case "$2" in describe-events) echo "not run: aws $*" ;; *) command aws "$@" ;; esac; }
 # The receiver of the rehearsal listens on loopback, which only this stage lets deliveries reach.
 echo Stage=local EgressAllowCidrs=127.0.0.1/32 EgressAllowPorts=1024-65535 >> */parameters-prod.txt
 aws s3 mb s3://my-bucket

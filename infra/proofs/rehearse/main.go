@@ -33,6 +33,7 @@ const stack = "herald-prod"
 // unknown lists the parts of AWS that the engine lacks. Only AWS can show that they work.
 var unknown = []string{
 	"routes of the HTTP API: the endpoint is created by an event of API Gateway's, sent to webhooks",
+	"what CloudFormation objects to in a change set",
 	"IAM: every call is allowed",
 	"policies of keys and queues: neither is enforced",
 	"CodeDeploy, and updates and deletions of stacks: they are not rehearsed",

@@ -83,6 +83,7 @@ func TestScript_isDeploysOwn(t *testing.T) {
 	}
 	for _, want := range []string{
 		"aws sns create-topic", "gh release download", "sha256sum --check", "aws s3 cp", "aws cloudformation deploy",
+		"--no-execute-changeset", "aws cloudformation execute-change-set",
 		"/parameters-prod.txt)", "aws iam attach-role-policy", "sam remote invoke",
 	} {
 		if !strings.Contains(commands, want) {
@@ -99,18 +100,21 @@ func TestScript_isDeploysOwn(t *testing.T) {
 func TestPrepared_putsTheRehearsalInThePlaceOfARelease(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "herald-1.0.0", "parameters-prod.txt")
-	err := errors.Join(os.Mkdir(filepath.Dir(file), 0o750), os.WriteFile(file, []byte("Stage=prod\n"), 0o600))
+	err := errors.Join(os.Mkdir(filepath.Dir(file), 0o750), os.WriteFile(file, []byte("Stage=prod\n"), 0o600),
+		os.WriteFile(filepath.Join(folder, "aws"), []byte("#!/bin/sh\n"), 0o700))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "aws() { :; }\n"+prepared+`
+	cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-c", prepared+`
 gh release download v1.0.0
 (cd herald-1.0.0 && sha256sum --check SHA256SUMS)
-echo $(cat herald-1.0.0/parameters-prod.txt)`)
-	cmd.Dir = folder
+echo $(cat herald-1.0.0/parameters-prod.txt)
+aws cloudformation describe-events --change-set-name one`)
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"))
 	got, err := cmd.CombinedOutput()
 	want := "not run: gh release download v1.0.0\nnot run: sha256sum --check SHA256SUMS\n" +
-		"Stage=prod Stage=local EgressAllowCidrs=127.0.0.1/32 EgressAllowPorts=1024-65535\n"
+		"Stage=prod Stage=local EgressAllowCidrs=127.0.0.1/32 EgressAllowPorts=1024-65535\n" +
+		"not run: aws cloudformation describe-events --change-set-name one\n"
 	if diff := cmp.Diff(want, string(got)); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
