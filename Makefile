@@ -212,9 +212,10 @@ package-herald-%:
 reproducible: native tools ## make the package in two folders and compare, and try its gradual updates (minutes)
 	go test -count 1 -tags emulator ./infra/install/pack
 
-# The package's functions are for arm64; the engine runs the native builds in their place.
+# The package's functions are for arm64; the engine runs the native builds in their place. Where there is no package yet,
+# it gets herald for this machine alone.
 rehearse: native .venv/installed ## deploy the package to an engine of CloudFormation on this machine, by deploy.md's commands
-	@[ -f .local/package/template.yaml ] || $(MAKE) package
+	@[ -f .local/package/template.yaml ] || $(MAKE) package PLATFORMS=$$(go env GOOS)_$$(go env GOARCH)
 	@go run $(addprefix -overlay ,$(OVERLAY)) ./infra/proofs/rehearse
 
 # In a copy: init installs the provider for AWS, of 700 MB, beside the module. INIT=-plugin-dir=FOLDER takes it from a mirror.
