@@ -326,10 +326,23 @@ export interface HeraldParameters {
    */
   readonly apiKeyRequestsPerMinute?: number
   /**
-   * Endpoints that a tenant may have at one host and not have deleted. An event makes as many requests to it.
+   * Endpoints that a tenant may have and not have deleted. An event makes a delivery for each, and a change of a URL
+   * reads all. A tenant's partition takes 65 events a second for 50, and 15 for 200.
+   * @default 50
+   */
+  readonly maxEndpoints?: number
+  /**
+   * Endpoints that a tenant may have at one domain (example.com with all names below it, of the public suffix list) and
+   * not have deleted. An event makes as many requests to it. An operator may allow a tenant more.
    * @default 20
    */
   readonly maxEndpointsPerHost?: number
+  /**
+   * Tests that a minute takes at one domain for each endpoint that the tenant has there: 100 with 20 endpoints. Each
+   * costs an attempt, and a key as much as a change, so that 300 requests a minute are 60 tests.
+   * @default 5
+   */
+  readonly testsPerMinute?: number
   /**
    * Requests per second that the management API accepts on average, for all tenants together.
    * @default 50
@@ -529,7 +542,9 @@ export const rules: { readonly [P in keyof Required<HeraldParameters>]: Rule } =
   limitConcurrency: { name: 'LimitConcurrency', default: 'true', values: ['true', 'false'] },
   apiTimeoutSeconds: { name: 'ApiTimeoutSeconds', default: '15', min: 3, max: 29 },
   apiKeyRequestsPerMinute: { name: 'ApiKeyRequestsPerMinute', default: '300', min: 10, max: 1000000 },
-  maxEndpointsPerHost: { name: 'MaxEndpointsPerHost', default: '20', min: 1, max: 50 },
+  maxEndpoints: { name: 'MaxEndpoints', default: '50', min: 1, max: 200 },
+  maxEndpointsPerHost: { name: 'MaxEndpointsPerHost', default: '20', min: 1, max: 200 },
+  testsPerMinute: { name: 'TestsPerMinute', default: '5', min: 1, max: 60 },
   apiRateLimit: { name: 'ApiRateLimit', default: '50', min: 1, max: 10000 },
   apiBurstLimit: { name: 'ApiBurstLimit', default: '100', min: 1, max: 5000 },
   operatorTimeoutSeconds: { name: 'OperatorTimeoutSeconds', default: '50', min: 20, max: 60 },

@@ -812,8 +812,25 @@ variable "api_key_requests_per_minute" {
   }
 }
 
+variable "max_endpoints" {
+  description = "Endpoints that a tenant may have and not have deleted. An event makes a delivery for each, and a change of a URL reads all. A tenant's partition takes 65 events a second for 50, and 15 for 200."
+  type        = number
+  default     = 50
+  nullable    = false
+
+  validation {
+    condition     = var.max_endpoints >= 1
+    error_message = "MaxEndpoints must be at least 1."
+  }
+
+  validation {
+    condition     = var.max_endpoints <= 200
+    error_message = "MaxEndpoints must be at most 200."
+  }
+}
+
 variable "max_endpoints_per_host" {
-  description = "Endpoints that a tenant may have at one host and not have deleted. An event makes as many requests to it."
+  description = "Endpoints that a tenant may have at one domain (example.com with all names below it, of the public suffix list) and not have deleted. An event makes as many requests to it. An operator may allow a tenant more."
   type        = number
   default     = 20
   nullable    = false
@@ -824,8 +841,25 @@ variable "max_endpoints_per_host" {
   }
 
   validation {
-    condition     = var.max_endpoints_per_host <= 50
-    error_message = "MaxEndpointsPerHost must be at most 50."
+    condition     = var.max_endpoints_per_host <= 200
+    error_message = "MaxEndpointsPerHost must be at most 200."
+  }
+}
+
+variable "tests_per_minute" {
+  description = "Tests that a minute takes at one domain for each endpoint that the tenant has there: 100 with 20 endpoints. Each costs an attempt, and a key as much as a change, so that 300 requests a minute are 60 tests."
+  type        = number
+  default     = 5
+  nullable    = false
+
+  validation {
+    condition     = var.tests_per_minute >= 1
+    error_message = "TestsPerMinute must be at least 1."
+  }
+
+  validation {
+    condition     = var.tests_per_minute <= 60
+    error_message = "TestsPerMinute must be at most 60."
   }
 }
 
@@ -1079,7 +1113,9 @@ locals {
     LimitConcurrency           = tostring(var.limit_concurrency)
     ApiTimeoutSeconds          = tostring(var.api_timeout_seconds)
     ApiKeyRequestsPerMinute    = tostring(var.api_key_requests_per_minute)
+    MaxEndpoints               = tostring(var.max_endpoints)
     MaxEndpointsPerHost        = tostring(var.max_endpoints_per_host)
+    TestsPerMinute             = tostring(var.tests_per_minute)
     ApiRateLimit               = tostring(var.api_rate_limit)
     ApiBurstLimit              = tostring(var.api_burst_limit)
     OperatorTimeoutSeconds     = tostring(var.operator_timeout_seconds)

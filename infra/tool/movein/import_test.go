@@ -22,7 +22,7 @@ func imports(t testing.TB, lines []byte) {
 	p := model.New().Process("webhooks")
 	h := &webhooks.Handler{
 		Endpoints: p.Endpoints(), Secrets: sealing.Secrets(), URLs: rules("").URLs, Audit: p.Audit(),
-		Log: slog.New(slog.DiscardHandler), Now: time.Now, Random: rand.Float64, PerHost: 20,
+		Log: slog.New(slog.DiscardHandler), Now: time.Now, Random: rand.Float64, Bounds: rules("").Bounds,
 	}
 	for text := range bytes.Lines(lines) {
 		request, err := json.Marshal(map[string]any{

@@ -151,16 +151,16 @@ func (s *judge) bound(r *record, p *peer, stored string) {
 	if r.out {
 		return
 	}
-	e := endpoint.Endpoint{ID: strconv.Itoa(r.number), URL: stored}
+	e := endpoint.Endpoint{ID: strconv.Itoa(r.number), URL: stored, Site: endpoint.SiteOf(stored)}
 	live := s.live[p.tenant]
-	clash := e.Clashes(live, s.PerHost)
+	clash := e.Clashes(live, s.Bounds)
 	switch {
 	case clash.With != "":
 		r.refuse("url", "the tenant has it in object "+clash.With+", too")
-	case len(live) == endpoint.MaxLive:
-		r.refuse("tenant_id", fmt.Sprintf("has more than %d endpoints", endpoint.MaxLive))
-	case clash.HostFull:
-		r.refuse("url", fmt.Sprintf("the tenant has more than %d endpoints at the host: see --per-host", s.PerHost))
+	case len(live) == s.Bounds.Live:
+		r.refuse("tenant_id", fmt.Sprintf("has more than %d endpoints: see --per-tenant", s.Bounds.Live))
+	case clash.SiteFull:
+		r.refuse("url", fmt.Sprintf("the tenant has more than %d endpoints at the domain: see --per-host", s.Bounds.AtSite))
 	default:
 		s.live[p.tenant] = append(live, e)
 	}

@@ -32,7 +32,7 @@ type Rules struct {
 	Field   string    // the path of that field, such as metadata.org; "" is the usual one
 	Tenants TenantMap // by the ids that the endpoints have; nil: those are the tenants' own
 	URLs    endpoint.URLPolicy
-	PerHost int // how many endpoints a tenant may have at one host
+	Bounds  endpoint.Bounds
 }
 
 // Note is a field of the other sender that has no place at Herald, or none in this form.

@@ -20,7 +20,8 @@ const (
 // rules are those of a stack as it is deployed.
 func rules(from Source) Rules {
 	policy := egress.Policy{}
-	return Rules{From: from, URLs: endpoint.URLPolicy{Addr: policy.Addr, Port: policy.Port}, PerHost: 20}
+	return Rules{From: from, URLs: endpoint.URLPolicy{Addr: policy.Addr, Port: policy.Port},
+		Bounds: endpoint.Bounds{Live: endpoint.MaxLive, AtSite: 20}}
 }
 
 // convert converts a file, and fails the test unless it is JSON.
@@ -30,7 +31,7 @@ func convert(t *testing.T, file string, r Rules) (lines []string, report Report)
 	if err != nil {
 		t.Fatalf("%.200s: %v", file, err)
 	}
-	if r.PerHost == 20 {
+	if r.Bounds.AtSite == 20 {
 		imports(t, text)
 	}
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), report
@@ -320,7 +321,7 @@ func TestEndpoints_keepsTheBoundsOfATenant(t *testing.T) {
 	add(3, "acme", "https://same.example.com/%d", "") // without a secret: they take no place
 	add(22, "acme", "https://same.example.com/%d", ","+secret)
 	add(1, "acme", "https://SAME.example.com:443/7", ","+secret)
-	add(32, "acme", "https://r%d.example.com/", ","+secret)
+	add(32, "acme", "https://r%d.example/", ","+secret)
 	add(21, "umbrella", "https://same.example.com/%d", ","+secret)
 	lines, report := convert(t, file.String(), rules(Svix))
 	if len(lines) != 50+20 {
@@ -335,18 +336,18 @@ func TestEndpoints_keepsTheBoundsOfATenant(t *testing.T) {
 		}
 	}
 	want := map[string]int{
-		"secret is missing: without it the receiver could verify nothing":       3,
-		"url the tenant has more than 20 endpoints at the host: see --per-host": 3,
-		"url the tenant has it in object 11, too":                               1,
-		"tenant_id has more than 50 endpoints":                                  2,
+		"secret is missing: without it the receiver could verify nothing":         3,
+		"url the tenant has more than 20 endpoints at the domain: see --per-host": 3,
+		"url the tenant has it in object 11, too":                                 1,
+		"tenant_id has more than 50 endpoints: see --per-tenant":                  2,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("left out (-want +got):\n%s", diff)
 	}
 	r := rules(Svix)
-	r.PerHost = 50
+	r.Bounds.AtSite = 50
 	if lines, _ := convert(t, file.String(), r); len(lines) != 50+21 {
-		t.Errorf("%d lines where a host may have 50", len(lines))
+		t.Errorf("%d lines where a domain may have 50", len(lines))
 	}
 }
 

@@ -22,7 +22,8 @@ func TestStores_keepTheirContract(t *testing.T) {
 			Rates: dynamo.NewRates(r.faulty, r.tables.EndpointHealth), Deliveries: r.deliveries,
 			TestCounts:  dynamo.NewTestCounts(r.faulty, r.tables.Deliveries),
 			DeadLetters: r.letters, Jobs: r.jobs, APIKeys: r.keys, Endpoints: r.endpoints,
-			Reader: r.reader(dynamo.ReaderConfig{}), Unheard: r.unheard, Breaker: r,
+			AtMostThree: r.endpoints.Most(3),
+			Reader:      r.reader(dynamo.ReaderConfig{}), Unheard: r.unheard, Breaker: r,
 		}
 	})
 }

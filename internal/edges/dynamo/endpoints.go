@@ -26,17 +26,28 @@ type Endpoints struct {
 
 	// kept is the time for which deleted endpoints are kept; 0 keeps them for ever.
 	kept time.Duration
+
+	// most is how many live endpoints a tenant may have.
+	most int
 }
 
 // NewEndpoints returns the store on a table.
 func NewEndpoints(client *dynamodb.Client, name string) *Endpoints {
-	return &Endpoints{table: table{client, name}}
+	return &Endpoints{table: table{client, name}, most: endpoint.MaxLive}
 }
 
 // KeepDeleted returns the store with another life for deleted endpoints. With a life of 0 they never expire.
 func (s *Endpoints) KeepDeleted(life time.Duration) *Endpoints {
 	with := *s
 	with.kept = life
+	return &with
+}
+
+// Most returns the store with another bound of a tenant's live endpoints than [endpoint.MaxLive]. A lower one leaves
+// those that there are.
+func (s *Endpoints) Most(live int) *Endpoints {
+	with := *s
+	with.most = live
 	return &with
 }
 

@@ -14,12 +14,13 @@ import (
 func TestEveryFieldOfAnEndpointIsStored(t *testing.T) {
 	want := endpoint.Endpoint{
 		ID: "webhook_1", TenantID: "acme", URL: "https://example.com/", Description: "crm", Events: []string{"*"},
-		Status: endpoint.Disabled, SecretVersion: 1, SealedSecret: []byte("s"), SealedPrevious: []byte("p"),
-		HeaderNames: []string{"X"}, HeadersVersion: 2, SealedHeaders: []byte("h"), Revision: "r",
+		Status: endpoint.Disabled, Site: "example.com", SecretVersion: 1, SealedSecret: []byte("s"),
+		SealedPrevious: []byte("p"),
+		HeaderNames:    []string{"X"}, HeadersVersion: 2, SealedHeaders: []byte("h"), Revision: "r",
 		PublicKey: "whpk_1", PreviousKey: "whpk_0", RateLimit: 10,
 	}
 	for _, at := range []*time.Time{
-		&want.CreatedAt, &want.UpdatedAt, &want.DeletedAt, &want.SecretRotatedAt, &want.PreviousUntil,
+		&want.CreatedAt, &want.UpdatedAt, &want.SitedAt, &want.DeletedAt, &want.SecretRotatedAt, &want.PreviousUntil,
 	} {
 		*at = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
 	}

@@ -60,7 +60,7 @@ func rowKey(e endpoint.Endpoint) EndpointKey {
 type Check func(live []endpoint.Endpoint) error
 
 // Create stores a new endpoint if check allows it; a nil check allows every endpoint. The error is ErrLimit if the
-// tenant has endpoint.MaxLive live endpoints. The limit holds for any number of calls at the same time.
+// tenant has as many live endpoints as it may have. The limit holds for any number of calls at the same time.
 func (s *Endpoints) Create(ctx context.Context, e endpoint.Endpoint, check Check) error {
 	seen, err := s.check(ctx, e.TenantID, check)
 	if err != nil {
@@ -189,7 +189,7 @@ func (s *Endpoints) count(tenantID string, change int64, seen *int64) types.Tran
 	condition := ""
 	if change > 0 {
 		condition = "(attribute_not_exists(live_count) OR live_count < :most)"
-		values[":most"] = endpoint.MaxLive
+		values[":most"] = s.most
 	}
 	if seen != nil {
 		expression += ", url_changes :one"
@@ -233,12 +233,16 @@ func (s *Endpoints) transact(ctx context.Context, items []types.TransactWriteIte
 // refusal is the reason for which the item with this index of a transaction was refused. The endpoint exists already or
 // has changed, there are too many endpoints, or the URL of another endpoint has been set since the check.
 func refusal(n int, refused types.TransactWriteItem, row attributes, revision string) error {
-	bounded := n == 1 && refused.Update.ExpressionAttributeValues[":most"] != nil
+	bounded := false
+	if n == 1 {
+		most := refused.Update.ExpressionAttributeValues
+		bounded = most[":most"] != nil && read[int](row, "live_count") >= read[int](most, ":most")
+	}
 	switch {
 	case n == 0 && getStr(row, "revision") == revision:
 		// The transaction was performed before, and DynamoDB has forgotten its token.
 		return nil
-	case bounded && read[int](row, "live_count") >= endpoint.MaxLive:
+	case bounded:
 		return ErrLimit
 	case n == 1:
 		return ErrBusy

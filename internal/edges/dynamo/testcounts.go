@@ -8,9 +8,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// TestCounts counts the tests of endpoints, minute by minute, in the table Deliveries. Every reader of that table names
-// ids of deliveries, and no id begins as these keys do, so none meets a count. In Endpoints the rows would be listed,
-// restored and indexed as endpoints, and in EndpointHealth release would read them every minute. TTL removes them.
+// SiteKey names a tenant's endpoints at a site ([endpoint.SiteOf]).
+type SiteKey struct{ TenantID, Site string }
+
+// TestCounts counts the tests of tenants at sites, minute by minute, in the table Deliveries. Every reader of that table
+// names ids of deliveries, and no id begins as these keys do, so none meets a count. In Endpoints the rows would be
+// listed, restored and indexed as endpoints, and in EndpointHealth release would read them every minute. TTL removes
+// them.
 type TestCounts struct{ table }
 
 // NewTestCounts returns the store on the table Deliveries.
@@ -26,13 +30,13 @@ const (
 	countLife = time.Hour
 )
 
-// CountTest counts a test of an endpoint. counted is false if the minute has had the most that it takes. Each minute
+// CountTest counts a test at a site. counted is false if the minute has had the most that it takes. Each minute
 // has its own row, so that one conditional write is enough. If the answer to it is lost, the test may count twice.
 func (s *TestCounts) CountTest(
-	ctx context.Context, key EndpointKey, most int, now time.Time,
+	ctx context.Context, key SiteKey, most int, now time.Time,
 ) (counted bool, err error) {
 	minute := now.Truncate(time.Minute)
-	id := testsKey + key.EndpointID + "#" + strconv.FormatInt(minute.Unix(), 10)
+	id := testsKey + key.TenantID + "#" + key.Site + "#" + strconv.FormatInt(minute.Unix(), 10)
 	_, counted, err = s.updateItem(ctx, attributes{"delivery_id": str(id)}, update{
 		expression: "SET tests = if_not_exists(tests, :none) + :one, tenant_id = :tenant, expires_at = :end",
 		condition:  "attribute_not_exists(tests) OR tests < :most",

@@ -1,26 +1,40 @@
 package endpoint
 
+import "slices"
+
 // Clash is what keeps a tenant from having a URL in addition to those of its live endpoints. The zero value means that
 // the tenant may have it.
 type Clash struct {
 	With     string // the id of the endpoint that has the URL already
-	AtHost   int    // endpoints at the URL's host
-	HostFull bool   // and there may be no more of them
+	AtSite   int    // other endpoints at the URL's site
+	SiteFull bool   // and there may be no more of them
 }
 
-// Clashes holds the endpoint's URL against the other live endpoints of its tenant: each URL is used once, and a host
-// gets the deliveries of an event for perHost of the tenant's endpoints at most, since its owner may never have agreed
-// to any. The bound of a host is not reached by MaxLive endpoints at it: the tenant may have no other one either.
-func (e Endpoint) Clashes(live []Endpoint, perHost int) Clash {
-	atHost := 0
-	for _, other := range live {
+// Bounds are how many live endpoints a tenant may have, and how many of them at one site ([SiteOf]).
+type Bounds struct{ Live, AtSite int }
+
+// Clashes holds the endpoint's URL against the live endpoints of its tenant: each URL is used once, and a site gets the
+// deliveries of an event for so many of the tenant's endpoints at most, since its owner may never have agreed to any.
+// The bound of a site is not reached by as many endpoints as the tenant may have: it may have no other one either.
+//
+// An endpoint that is at the site already may stay there, with another URL, however many there are. A deleted endpoint
+// without a Site is from a time when each host was counted alone, and is restored by that rule.
+func (e Endpoint) Clashes(live []Endpoint, most Bounds) Clash {
+	own := slices.IndexFunc(live, func(other Endpoint) bool { return other.ID == e.ID })
+	stays := own >= 0 && SiteOf(live[own].URL) == SiteOf(e.URL)
+	place := func(o Endpoint) string { return SiteOf(o.URL) }
+	if own < 0 && e.Site == "" {
+		place = Endpoint.Host
+	}
+	at, found := place(e), 0
+	for n, other := range live {
 		switch {
-		case other.ID == e.ID:
+		case n == own:
 		case other.URL == e.URL:
 			return Clash{With: other.ID}
-		case other.Host() == e.Host():
-			atHost++
+		case place(other) == at:
+			found++
 		}
 	}
-	return Clash{AtHost: atHost, HostFull: atHost >= perHost && atHost < MaxLive}
+	return Clash{AtSite: found, SiteFull: !stays && found >= most.AtSite && found < most.Live}
 }

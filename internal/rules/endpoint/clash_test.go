@@ -8,28 +8,39 @@ import (
 )
 
 func TestEndpoint_Clashes(t *testing.T) {
-	at := func(id, url string) endpoint.Endpoint { return endpoint.Endpoint{ID: id, URL: url} }
+	at := func(id, url string) endpoint.Endpoint {
+		return endpoint.Endpoint{ID: id, URL: url, Site: endpoint.SiteOf(url)}
+	}
+	full := func(others int) endpoint.Clash { return endpoint.Clash{AtSite: others, SiteFull: true} }
+	before := func(id, url string) endpoint.Endpoint { return endpoint.Endpoint{ID: id, URL: url} }
 	live := []endpoint.Endpoint{
 		at("1", "https://a.example/1"), at("2", "https://a.example/2"), at("3", "https://b.example/1"),
+		at("5", "https://0.saas.example/"), before("6", "https://1.saas.example/"), at("7", "https://2.saas.example/"),
 	}
 	for name, row := range map[string]struct {
 		e       endpoint.Endpoint
-		perHost int
+		perSite int
 		want    endpoint.Clash
 	}{
-		"a new URL":                        {at("4", "https://a.example/3"), 3, endpoint.Clash{AtHost: 2}},
-		"another endpoint's":               {at("4", "https://b.example/1"), 3, endpoint.Clash{With: "3"}},
-		"another one's at a full host":     {at("4", "https://a.example/2"), 1, endpoint.Clash{With: "2"}},
-		"its own":                          {at("3", "https://b.example/1"), 1, endpoint.Clash{}},
-		"at a full host":                   {at("4", "https://a.example/3"), 2, endpoint.Clash{AtHost: 2, HostFull: true}},
-		"at a host with too many already":  {at("4", "https://a.example/3"), 1, endpoint.Clash{AtHost: 2, HostFull: true}},
-		"moved away from its own host":     {at("1", "https://b.example/2"), 2, endpoint.Clash{AtHost: 1}},
-		"moved within a full host":         {at("1", "https://a.example/9"), 2, endpoint.Clash{AtHost: 1}},
-		"where no host may have any":       {at("4", "https://c.example/"), 0, endpoint.Clash{HostFull: true}},
-		"at another port of a full host":   {at("4", "https://b.example:1/"), 1, endpoint.Clash{AtHost: 1, HostFull: true}},
-		"at a subdomain, which is another": {at("4", "https://x.b.example/"), 1, endpoint.Clash{}},
+		"a new URL":                         {at("4", "https://a.example/3"), 3, endpoint.Clash{AtSite: 2}},
+		"another endpoint's":                {at("4", "https://b.example/1"), 3, endpoint.Clash{With: "3"}},
+		"another one's at a full host":      {at("4", "https://a.example/2"), 1, endpoint.Clash{With: "2"}},
+		"its own":                           {at("3", "https://b.example/1"), 1, endpoint.Clash{}},
+		"at a full host":                    {at("4", "https://a.example/3"), 2, full(2)},
+		"at a host with too many already":   {at("4", "https://a.example/3"), 1, full(2)},
+		"moved away from its own host":      {at("1", "https://b.example/2"), 2, endpoint.Clash{AtSite: 1}},
+		"moved within a full host":          {at("1", "https://a.example/9"), 2, endpoint.Clash{AtSite: 1}},
+		"moved where there are too many":    {at("1", "https://a.example/9"), 0, endpoint.Clash{AtSite: 1}},
+		"behind a wildcard":                 {at("8", "https://3.saas.example/"), 3, full(3)},
+		"moved there":                       {before("1", "https://3.saas.example/"), 3, full(3)},
+		"restored there":                    {at("8", "https://3.saas.example/"), 3, full(3)},
+		"restored, from before":             {before("8", "https://3.saas.example/"), 3, endpoint.Clash{}},
+		"from before, at a full host":       {before("8", "https://a.example/3"), 2, full(2)},
+		"where no host may have any":        {at("4", "https://c.example/"), 0, endpoint.Clash{SiteFull: true}},
+		"at another port of a full host":    {at("4", "https://b.example:1/"), 1, full(1)},
+		"at a subdomain, which is the same": {at("4", "https://x.b.example/"), 1, full(1)},
 	} {
-		if got := row.e.Clashes(live, row.perHost); got != row.want {
+		if got := row.e.Clashes(live, endpoint.Bounds{Live: endpoint.MaxLive, AtSite: row.perSite}); got != row.want {
 			t.Errorf("%s: %+v, want %+v", name, got, row.want)
 		}
 	}
@@ -42,7 +53,8 @@ func TestEndpoint_Clashes_leavesTheMostToTheTenantsBound(t *testing.T) {
 		live = append(live, endpoint.Endpoint{ID: fmt.Sprint(n), URL: fmt.Sprintf("https://a.example/%d", n)})
 	}
 	e := endpoint.Endpoint{ID: "new", URL: "https://a.example/new"}
-	if got, want := e.Clashes(live, endpoint.MaxLive), (endpoint.Clash{AtHost: endpoint.MaxLive}); got != want {
+	most := endpoint.Bounds{Live: endpoint.MaxLive, AtSite: endpoint.MaxLive}
+	if got, want := e.Clashes(live, most), (endpoint.Clash{AtSite: endpoint.MaxLive}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -38,6 +38,8 @@ type Endpoint struct {
 	ID              string    `dynamodbav:"endpoint_id"`
 	TenantID        string    `dynamodbav:"tenant_id"`
 	URL             string    `dynamodbav:"url,omitempty"`
+	Site            string    `dynamodbav:"site,omitempty"`     // of the URL; "" if it was set before sites were
+	SitedAt         time.Time `dynamodbav:"sited_at,omitempty"` // when it came there: created, moved or restored
 	Description     string    `dynamodbav:"description,omitempty"`
 	Events          []string  `dynamodbav:"events,omitempty"` // names or patterns
 	Status          Status    `dynamodbav:"status"`
@@ -65,9 +67,13 @@ var ErrUnreadable = errors.New("the stored endpoint cannot be read")
 
 // The bounds of a tenant's endpoints (infra/docs/design.md, "Management API").
 const (
-	MaxLive  = 50  // not deleted
-	MaxTotal = 200 // in all; of the deleted ones the last are kept
+	MaxLive    = 50  // not deleted, unless a stack has another bound
+	MostLive   = 200 // that a stack may have
+	MaxDeleted = 150 // of deleted ones the last are kept
 )
+
+// ComeTo notes that the endpoint has its URL from now on: it was created, moved or restored.
+func (e *Endpoint) ComeTo(now time.Time) { e.Site, e.SitedAt = SiteOf(e.URL), now }
 
 // maxSurplus bounds Surplus. More than one is needed only after deletions at the same moment.
 const maxSurplus = 10
@@ -78,7 +84,7 @@ func Surplus(deleted []Endpoint) []Endpoint {
 	oldest := slices.SortedFunc(slices.Values(deleted), func(a, b Endpoint) int {
 		return cmp.Or(a.DeletedAt.Compare(b.DeletedAt), cmp.Compare(a.ID, b.ID))
 	})
-	beyond := len(oldest) - (MaxTotal - MaxLive)
+	beyond := len(oldest) - MaxDeleted
 	return oldest[:max(min(beyond, maxSurplus), 0)]
 }
 

@@ -139,7 +139,7 @@ func TestSurplus_isWhatWasDeletedFirst(t *testing.T) {
 		}
 		return all
 	}
-	const kept = endpoint.MaxTotal - endpoint.MaxLive
+	const kept = endpoint.MaxDeleted
 	for n, want := range map[int][]string{
 		0: nil, kept: nil, kept + 1: {"150"}, kept + 2: {"151", "150"},
 		kept + 30: {"179", "178", "177", "176", "175", "174", "173", "172", "171", "170"},

@@ -15,6 +15,10 @@ type Marks struct {
 	LimitedAt       time.Time `dynamodbav:"limited_at,omitempty"`       // when that limit was set
 	LimitedBy       string    `dynamodbav:"limited_by,omitempty"`       // operator
 	LimitReason     string    `dynamodbav:"limit_reason,omitempty"`     // as given
+
+	// EndpointsPerHost is how many live endpoints a tenant may have at one site, where that is more than the stack's own
+	// bound. 0: no more than that.
+	EndpointsPerHost int `dynamodbav:"endpoints_per_host,omitempty"`
 }
 
 // TenantMarks are all operators' marks on a tenant: for everything it has, and on single endpoints.

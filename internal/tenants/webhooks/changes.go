@@ -39,15 +39,19 @@ func (h *Handler) alterFrom(
 	if err := change(&now); err != nil || reflect.DeepEqual(was, now) {
 		return h.viewOf(now, c.now), err
 	}
+	// A URL that is new to the live endpoints has to be checked against all of them, in one transaction with their count.
+	var allow dynamo.Check
+	if now.Live() && (!was.Live() || was.URL != now.URL) {
+		allow = h.allowURL(ctx, now)
+		now.ComeTo(c.now)
+	}
 	stamp(&now, c.now)
 	if err := h.tell(ctx, c, c.line(action, &was, &now)); err != nil {
 		return management.Endpoint{}, err
 	}
 	err := h.store(ctx, c, func() error {
-		if now.Live() && (!was.Live() || was.URL != now.URL) {
-			// A URL that is new to the live endpoints has to be checked against all of them, in one transaction with their
-			// count.
-			return h.Endpoints.Readdress(ctx, was, now, h.allowURL(now))
+		if allow != nil {
+			return h.Endpoints.Readdress(ctx, was, now, allow)
 		}
 		return h.Endpoints.Replace(ctx, was, now)
 	})

@@ -59,7 +59,7 @@ var situations = map[string]func(a *asked){
 	"a paused one":    func(a *asked) { a.change(func(e *endpoint.Endpoint) { e.Marks.PausedAt = start }) },
 	"an open circuit": func(a *asked) { a.w.aws.Circuits[a.id] = circuit.Item{State: circuit.Open, Version: 1} },
 	"its tests": func(a *asked) {
-		for range testsPerMinute {
+		for range fiveTests {
 			a.do("POST", "/v1/webhooks/"+a.id+"/test", "")
 		}
 	},
@@ -71,7 +71,14 @@ var situations = map[string]func(a *asked){
 			a.w.aws.Endpoints[e.ID] = e
 		}
 	},
-	"a full host": func(a *asked) { a.w.create(a.key); a.w.handler.PerHost = 1 },
+	"a full host": func(a *asked) {
+		a.w.create(a.key)
+		a.do("POST", "/v1/webhooks", withURL("https://full.example/"))
+		a.w.handler.Bounds.AtSite = 1
+		if a.method == "PATCH" {
+			a.body = withURL("https://also.full.example/")
+		}
+	},
 	"its URL in use": func(a *asked) {
 		other := a.w.create(a.key)
 		e := a.w.aws.Endpoints[other.ID]

@@ -41,6 +41,7 @@ func (h *Handler) add(
 	ctx context.Context, c *call, e *endpoint.Endpoint, headers *[]endpoint.Header, secret string,
 ) error {
 	e.ID, e.CreatedAt = endpoint.NewID(c.now), c.now
+	e.ComeTo(c.now)
 	c.endpointID = e.ID
 	if err := h.setSecret(ctx, e, secret); err != nil {
 		return err
@@ -49,7 +50,7 @@ func (h *Handler) add(
 		return err
 	}
 	stamp(e, c.now)
-	allow := h.allowURL(*e)
+	allow := h.allowURL(ctx, *e)
 	if err := h.tell(ctx, c, c.line("create", nil, e)); err != nil {
 		return err
 	}
@@ -65,16 +66,34 @@ func stamp(e *endpoint.Endpoint, now time.Time) {
 }
 
 // allowURL refuses a URL that clashes with those of the tenant's live endpoints.
-func (h *Handler) allowURL(e endpoint.Endpoint) dynamo.Check {
+func (h *Handler) allowURL(ctx context.Context, e endpoint.Endpoint) dynamo.Check {
 	return func(live []endpoint.Endpoint) error {
-		clash := e.Clashes(live, h.PerHost)
+		clash, err := h.clash(ctx, e, live)
 		switch {
+		case err != nil:
+			return err
 		case clash.With != "":
 			return problem.At(problem.CodeDuplicateURL, "/url", "is the URL of "+clash.With)
-		case clash.HostFull:
-			detail := fmt.Sprintf("names a host at which the tenant has %d endpoints that are not deleted", clash.AtHost)
+		case clash.SiteFull:
+			detail := fmt.Sprintf("names a domain at which the tenant has %d endpoints that are not deleted", clash.AtSite)
 			return problem.At(problem.CodeHostLimit, "/url", detail)
 		}
 		return nil
 	}
+}
+
+// clash holds an endpoint against the live ones. What an operator has allowed the tenant is read only where a site is
+// full without it.
+func (h *Handler) clash(ctx context.Context, e endpoint.Endpoint, live []endpoint.Endpoint) (endpoint.Clash, error) {
+	clash := e.Clashes(live, h.Bounds)
+	if !clash.SiteFull {
+		return clash, nil
+	}
+	marks, err := h.Endpoints.Marks(ctx, e.TenantID)
+	if err != nil {
+		return endpoint.Clash{}, err
+	}
+	most := h.Bounds
+	most.AtSite = max(most.AtSite, marks.Tenant.EndpointsPerHost)
+	return e.Clashes(live, most), nil
 }

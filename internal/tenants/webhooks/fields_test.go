@@ -74,6 +74,7 @@ var kept = map[string]string{
 	"ID": "in every line", "TenantID": "in every line", "CreatedAt": "the line's time", "UpdatedAt": "the line's time",
 	"DeletedAt": "status", "SecretRotatedAt": "secret", "SealedSecret": "secret", "SealedHeaders": "headers",
 	"SealedPrevious": "previous_secret", "PublicKey": "secret", "PreviousKey": "previous_secret",
+	"Site": "url", "SitedAt": "url or status",
 	"HeaderNames": "headers", "Revision": "of the store", "Marks": "in another row, with lines of control",
 }
 

@@ -97,10 +97,11 @@ func newRig(t testing.TB) *rig {
 		},
 		Tests: Tests{
 			Circuits: p.Circuits(), Counts: p.TestCounts(),
-			Deliveries: p.Sender(w.aws.DeliveryQueue), NewID: rand.Text,
+			Deliveries: p.Sender(w.aws.DeliveryQueue), NewID: rand.Text, PerMinute: fiveTests,
 		},
 		Random: func() float64 { return 0.5 },
-		Budget: 1_000_000, PerHost: endpoint.MaxLive, Companions: delivery.CompanionsWebhook,
+		Budget: 1_000_000, Bounds: endpoint.Bounds{Live: endpoint.MaxLive, AtSite: endpoint.MaxLive},
+		Companions: delivery.CompanionsWebhook,
 	}
 	return w
 }
@@ -423,6 +424,9 @@ func invocation(t testing.TB, method, target string, header http.Header, body []
 	}
 	return payload
 }
+
+// fiveTests are those that a minute takes at a site with one endpoint.
+const fiveTests = 5
 
 const valid = `{"url":"https://example.com/hooks","events":["user.created"]}`
 

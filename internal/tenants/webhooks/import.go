@@ -84,7 +84,8 @@ func (h *Handler) importEndpoint(
 		one.EndpointID, one.Result = live[at].ID, api.ResultExists
 		return one
 	}
-	if err := h.fits(e, live); err != nil {
+	e.ComeTo(h.Now())
+	if err := h.fits(ctx, e, live); err != nil {
 		return h.notImported(ctx, one, err)
 	}
 	if dryRun {
@@ -100,12 +101,12 @@ func (h *Handler) importEndpoint(
 }
 
 // fits says why the tenant cannot have the endpoint in addition to its live ones.
-func (h *Handler) fits(e endpoint.Endpoint, live []endpoint.Endpoint) error {
-	if len(live) >= endpoint.MaxLive {
+func (h *Handler) fits(ctx context.Context, e endpoint.Endpoint, live []endpoint.Endpoint) error {
+	if len(live) >= h.Bounds.Live {
 		detail := fmt.Sprintf("has %d endpoints that are not deleted", len(live))
 		return problem.At(problem.CodeEndpointLimit, "/tenant_id", detail)
 	}
-	return h.allowURL(e)(live)
+	return h.allowURL(ctx, e)(live)
 }
 
 // notImported returns an endpoint's fault, or logs an internal error.

@@ -67,7 +67,8 @@ func TestHandler_import_keepsKeysAndChangesNothingTheSecondTime(t *testing.T) {
 	for _, e := range w.of("acme") {
 		id := keyring.SecretID{TenantID: "acme", EndpointID: e.ID, Version: 1}
 		want := endpoint.Endpoint{
-			ID: e.ID, TenantID: "acme", URL: e.URL, Events: []string{"*"}, Description: "crm", Status: endpoint.Active,
+			ID: e.ID, TenantID: "acme", URL: e.URL, Site: "example.com", SitedAt: e.CreatedAt,
+			Events: []string{"*"}, Description: "crm", Status: endpoint.Active,
 			CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, SecretVersion: 1, HeaderNames: []string{"Authorization"},
 			HeadersVersion: 1, SealedHeaders: e.SealedHeaders, Revision: e.Revision,
 			SealedSecret: w.sealed(id, keys[e.ID]),
@@ -142,14 +143,14 @@ func TestHandler_import_namesEveryFieldAtFault(t *testing.T) {
 
 func TestHandler_import_keepsToTheBoundsOfATenant(t *testing.T) {
 	w := newRig(t)
-	w.handler.PerHost = 2
+	w.handler.Bounds.AtSite = 2
 	for _, dryRun := range []bool{false, true} {
 		got := w.move(dryRun, leaving("a", oldKey), leaving("b", oldKey), leaving("c", oldKey))
 		if got[2].Result != "refused" || got[2].Errors[0].Field != "url" {
 			t.Errorf("a third endpoint at a host: %v", got)
 		}
 	}
-	w.handler.PerHost = endpoint.MaxLive
+	w.handler.Bounds.AtSite = endpoint.MaxLive
 	for n := range endpoint.MaxLive - 2 {
 		w.move(false, leaving(fmt.Sprint("more/", n), oldKey))
 	}

@@ -37,11 +37,31 @@ type Settings struct {
 	SourceAddresses  string `env:"SOURCE_ADDRESSES"`
 
 	DeletedEndpointDays  config.Days `env:"DELETED_ENDPOINT_DAYS"` // 0: deleted endpoints are kept for ever
+	MaxEndpoints         int         `env:"MAX_ENDPOINTS,notEmpty"`
 	MaxEndpointsPerHost  int         `env:"MAX_ENDPOINTS_PER_HOST,notEmpty"`
+	TestsPerMinute       int         `env:"TESTS_PER_MINUTE,notEmpty"`
 	KeyRequestsPerMinute int         `env:"API_KEY_REQUESTS_PER_MINUTE,notEmpty"`
 
 	CompanionHeaders     delivery.Companions `env:"COMPANION_HEADERS"`
 	AsymmetricSignatures config.Switch       `env:"ASYMMETRIC_SIGNATURES"`
+}
+
+// quotas says which of the quotas are out of their range.
+func (s Settings) quotas() (err error) {
+	for _, q := range []struct {
+		name             string
+		value, low, high int
+	}{
+		{"MAX_ENDPOINTS", s.MaxEndpoints, 1, endpoint.MostLive},
+		{"MAX_ENDPOINTS_PER_HOST", s.MaxEndpointsPerHost, 1, endpoint.MostLive},
+		{"TESTS_PER_MINUTE", s.TestsPerMinute, 1, 60},
+		{"API_KEY_REQUESTS_PER_MINUTE", s.KeyRequestsPerMinute, 10, 1_000_000},
+	} {
+		if q.value < q.low || q.value > q.high {
+			err = errors.Join(err, fmt.Errorf("%s must be %d to %d", q.name, q.low, q.high))
+		}
+	}
+	return err
 }
 
 // Config holds New's arguments.
@@ -56,12 +76,7 @@ func New(c Config) (*Handler, error) {
 	})
 	cidrs, faulty := ParseSources(s.SourceAddresses)
 	err = errors.Join(err, faulty)
-	if n := s.MaxEndpointsPerHost; n < 1 || n > endpoint.MaxLive {
-		err = errors.Join(err, fmt.Errorf("MAX_ENDPOINTS_PER_HOST must be 1 to %d", endpoint.MaxLive))
-	}
-	if n := s.KeyRequestsPerMinute; n < 10 || n > 1_000_000 {
-		err = errors.Join(err, errors.New("API_KEY_REQUESTS_PER_MINUTE must be 10 to 1000000"))
-	}
+	err = errors.Join(err, s.quotas())
 	if unknown := s.CompanionHeaders.Validate(); unknown != nil {
 		err = errors.Join(err, fmt.Errorf("COMPANION_HEADERS %w", unknown))
 	}
@@ -71,7 +86,8 @@ func New(c Config) (*Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}
-	endpoints := dynamo.NewEndpoints(tables, s.EndpointsTable).KeepDeleted(s.DeletedEndpointDays.Duration())
+	endpoints := dynamo.NewEndpoints(tables, s.EndpointsTable).KeepDeleted(s.DeletedEndpointDays.Duration()).
+		Most(s.MaxEndpoints)
 	h := &Handler{
 		Endpoints: endpoints,
 		Keys:      dynamo.NewAPIKeys(tables, s.APIKeysTable),
@@ -82,7 +98,7 @@ func New(c Config) (*Handler, error) {
 		Now:       time.Now,
 		Random:    mathrand.Float64,
 		Budget:    s.KeyRequestsPerMinute,
-		PerHost:   s.MaxEndpointsPerHost,
+		Bounds:    endpoint.Bounds{Live: s.MaxEndpoints, AtSite: s.MaxEndpointsPerHost},
 
 		Companions: s.CompanionHeaders,
 		Asymmetric: bool(s.AsymmetricSignatures),
@@ -93,6 +109,7 @@ func New(c Config) (*Handler, error) {
 			Counts:     dynamo.NewTestCounts(tables, s.DeliveriesTable),
 			Deliveries: queue.Sender{Client: sqs.NewFromConfig(c.AWS), URL: s.DeliveryQueueURL},
 			NewID:      rand.Text,
+			PerMinute:  s.TestsPerMinute,
 		},
 	}
 	h.keySets.Bound = maxKeySets

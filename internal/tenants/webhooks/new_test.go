@@ -12,7 +12,8 @@ import (
 
 var settings = Settings{
 	Stage: "test", EgressAllowCIDRs: "10.1.0.0/16", EgressDenyCIDRs: "1.0.0.0/24", EgressAllowPorts: "8443",
-	KeyRequestsPerMinute: 300, MaxEndpointsPerHost: 20, CompanionHeaders: delivery.CompanionsWebhook,
+	KeyRequestsPerMinute: 300, MaxEndpoints: 50, MaxEndpointsPerHost: 20, TestsPerMinute: 5,
+	CompanionHeaders: delivery.CompanionsWebhook,
 }
 
 func TestNew_takesURLsThatTheDiallerWouldCall(t *testing.T) {
@@ -50,7 +51,7 @@ func TestNew_refusesSignaturesThatNoHeaderCarries(t *testing.T) {
 func TestNew_namesTheVariablesAtFaultAndShowsNoValue(t *testing.T) {
 	s := settings
 	s.EgressAllowCIDRs, s.EgressAllowPorts, s.KeyRequestsPerMinute = "10.1.0.0/16, hush", "hush", 9
-	s.MaxEndpointsPerHost = 51
+	s.MaxEndpoints, s.MaxEndpointsPerHost, s.TestsPerMinute = 0, 201, 61
 	s.SourceAddresses = "203.0.113.7,hush"
 	s.CompanionHeaders = "hush"
 	s.AsymmetricSignatures = true
@@ -59,7 +60,9 @@ func TestNew_namesTheVariablesAtFaultAndShowsNoValue(t *testing.T) {
 		"reading the environment: EGRESS_ALLOW_CIDRS: entry 2 is not a CIDR prefix",
 		"EGRESS_ALLOW_PORTS: entry 1 is not a port or a range of ports",
 		"SOURCE_ADDRESSES: entry 2 is neither an address nor a CIDR prefix",
-		"MAX_ENDPOINTS_PER_HOST must be 1 to 50",
+		"MAX_ENDPOINTS must be 1 to 200",
+		"MAX_ENDPOINTS_PER_HOST must be 1 to 200",
+		"TESTS_PER_MINUTE must be 1 to 60",
 		"API_KEY_REQUESTS_PER_MINUTE must be 10 to 1000000",
 		"COMPANION_HEADERS must be none, webhook, svix or webhook+svix",
 	}, "\n")

@@ -120,7 +120,7 @@ func TestHandler_twentyChangesOfDifferentEndpointsAtOnceAllSucceed(t *testing.T)
 // A crowd that wants more than there may be gets it up to the bounds, and true reasons beyond them.
 func TestHandler_aCrowdKeepsToTheBounds(t *testing.T) {
 	w, key := onTables(t)
-	w.handler.PerHost = 5
+	w.handler.Bounds.AtSite = 5
 	answers := w.atOnce(40, func(n int) answer { // 3 hosts with 6 URLs each
 		return w.do(key, "POST", "/v1/webhooks",
 			fmt.Sprintf(`{"url":"https://h%d.example.com/%d","events":["*"]}`, n%3, n/3%6))

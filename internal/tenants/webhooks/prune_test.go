@@ -16,7 +16,7 @@ import (
 // was deleted first at the beginning.
 func (w *rig) crowded(tenant string, beyond int) (surplus []string) {
 	w.t.Helper()
-	for n := range endpoint.MaxTotal - endpoint.MaxLive + beyond {
+	for n := range endpoint.MaxDeleted + beyond {
 		e := endpoint.Endpoint{
 			ID: endpoint.NewID(start), TenantID: tenant, URL: fmt.Sprintf("https://example.com/%d", n),
 			Status: endpoint.Deleted, DeletedAt: start.Add(time.Duration(n-1000) * time.Hour), Revision: fmt.Sprint(n),
@@ -75,7 +75,7 @@ func TestHandler_remove_prunesNothingThatIsWithinTheBound(t *testing.T) {
 	w.crowded("acme", 0)
 	w.audited.Reset()
 	w.expect("a deletion", "204", w.do(key, "DELETE", "/v1/webhooks/"+e.ID, ""))
-	if lines, left := w.auditLines(), len(w.of("acme")); len(lines) != 1 || left != endpoint.MaxTotal-endpoint.MaxLive+1 {
+	if lines, left := w.auditLines(), len(w.of("acme")); len(lines) != 1 || left != endpoint.MaxDeleted+1 {
 		t.Errorf("%d endpoints are left, with the lines %v", left, lines)
 	}
 }

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"time"
 
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
@@ -13,9 +14,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/problem"
 	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
-
-// testsPerMinute bounds the tests of an endpoint. Its owner may point it at a host of somebody else.
-const testsPerMinute = 5
 
 // test sends one delivery to the endpoint because its owner asks for it. Its result is for operators: the answer tells
 // nothing of the receiver. A refused test counts for nothing. A counted one may still fail, and is not sent again.
@@ -31,8 +29,7 @@ func (h *Handler) test(ctx context.Context, c *call) (any, error) {
 	if err := h.untestable(ctx, e); err != nil {
 		return nil, err
 	}
-	key := dynamo.EndpointKey{TenantID: e.TenantID, EndpointID: e.ID}
-	counted, err := h.Tests.Counts.CountTest(ctx, key, testsPerMinute, c.now)
+	counted, err := h.countTest(ctx, e, c.now)
 	switch {
 	case err != nil:
 		return nil, err
@@ -50,6 +47,31 @@ func (h *Handler) test(ctx context.Context, c *call) (any, error) {
 	}
 	err = h.Tests.Deliveries.Send(ctx, []queue.Outgoing{queue.Of(m, 0)})[0]
 	return management.TestSent{DeliveryID: m.DeliveryID}, err
+}
+
+// countTest counts a test at the endpoint's site, which may be somebody else's. It returns false if the minute takes no
+// more. A site takes so many tests for each live endpoint that the tenant has there, whichever endpoints they are of:
+// an endpoint that is deleted and created again gains none. These endpoints are read only beyond the tests of one.
+func (h *Handler) countTest(ctx context.Context, e endpoint.Endpoint, now time.Time) (counted bool, err error) {
+	key := dynamo.SiteKey{TenantID: e.TenantID, Site: endpoint.SiteOf(e.URL)}
+	counted, err = h.Tests.Counts.CountTest(ctx, key, h.Tests.PerMinute, now)
+	if counted || err != nil {
+		return counted, err
+	}
+	live, err := h.Endpoints.Live(ctx, e.TenantID)
+	if err != nil {
+		return false, err
+	}
+	atSite := 0
+	for _, other := range live {
+		if endpoint.SiteOf(other.URL) == key.Site {
+			atSite++
+		}
+	}
+	if atSite <= 1 {
+		return false, nil
+	}
+	return h.Tests.Counts.CountTest(ctx, key, atSite*h.Tests.PerMinute, now)
 }
 
 // untestable says why no delivery would be sent to the endpoint now.

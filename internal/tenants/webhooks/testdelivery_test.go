@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/herald-webhooks/herald/internal/edges/queue"
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
@@ -16,6 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
@@ -87,7 +89,7 @@ func TestHandler_test_sendsOneDeliveryThatSaysItIsATest(t *testing.T) {
 func TestHandler_test_hasAnotherIdEachTime(t *testing.T) {
 	w, key := newTenant(t)
 	e := w.create(key)
-	for range testsPerMinute {
+	for range fiveTests {
 		w.test(key, e.ID, `{"type":"user.created"}`)
 	}
 	var ids []string
@@ -95,7 +97,7 @@ func TestHandler_test_hasAnotherIdEachTime(t *testing.T) {
 		ids = append(ids, m.DeliveryID)
 	}
 	slices.Sort(ids)
-	if len(slices.Compact(ids)) != testsPerMinute {
+	if len(slices.Compact(ids)) != fiveTests {
 		t.Errorf("sent %v", ids)
 	}
 }
@@ -167,18 +169,18 @@ func (w *rig) restart() {
 	was := w.handler
 	w.handler = &Handler{
 		Endpoints: was.Endpoints, Keys: was.Keys, Secrets: was.Secrets, Published: was.Published, Tests: was.Tests,
-		URLs: was.URLs, Audit: was.Audit, Log: was.Log, Now: was.Now, Budget: was.Budget, PerHost: was.PerHost,
+		URLs: was.URLs, Audit: was.Audit, Log: was.Log, Now: was.Now, Budget: was.Budget, Bounds: was.Bounds,
 		Companions: was.Companions,
 	}
 }
 
-// Five tests of an endpoint are sent in a minute, by whatever keys and processes they come.
+// Five tests are sent in a minute to a domain with one endpoint, by whatever keys and processes they come.
 func TestHandler_test_takesFiveAMinuteOfAnEndpoint(t *testing.T) {
 	w, key := newTenant(t)
 	w.now = start.Add(15 * time.Second)
-	e, other := w.create(key), w.create(key)
+	e := w.create(key)
 	keys := []string{key, w.issue("acme", apikey.Write)}
-	for n := range testsPerMinute {
+	for n := range fiveTests {
 		w.expect(fmt.Sprint("test ", n), "202", w.test(keys[n%2], e.ID, ""))
 		w.restart()
 	}
@@ -188,12 +190,57 @@ func TestHandler_test_takesFiveAMinuteOfAnEndpoint(t *testing.T) {
 			t.Errorf("one more: after %s", a.header.Get("Retry-After"))
 		}
 	}
-	w.expect("another endpoint", "202", w.test(key, other.ID, ""))
+	var elsewhere management.Endpoint
+	w.do(key, "POST", "/v1/webhooks", withURL("https://example.org/")).decode(t, &elsewhere)
+	w.expect("at another domain", "202", w.test(key, elsewhere.ID, ""))
+	other := w.create(key)
+	for n := range fiveTests {
+		w.expect(fmt.Sprint("with two endpoints: ", n), "202", w.test(key, other.ID, ""))
+	}
+	w.expect("beyond those of two", "429 too_many_tests", w.test(key, e.ID, ""))
 	w.now = start.Add(time.Minute)
 	w.expect("a minute later", "202", w.test(key, e.ID, ""))
-	if got := len(w.sent()); got != testsPerMinute+2 {
+	if got := len(w.sent()); got != 2*fiveTests+2 {
 		t.Errorf("sent %d", got)
 	}
+}
+
+// Whatever an owner does to its endpoints at a domain, a minute takes five tests there for each of the most that it has
+// had at once.
+func TestHandler_test_gainsNothingByDeletingCreatingAndMoving(t *testing.T) {
+	const most = 3
+	rapid.Check(t, func(r *rapid.T) {
+		w, key := newTenant(t)
+		w.handler.Bounds.AtSite = most
+		var ids []string
+		live := 0
+		for range 25 {
+			url := withURL(fmt.Sprintf("https://shop%d.saas.example/%d", rapid.IntRange(0, 9).Draw(r, "host"), w.made))
+			w.made++
+			act := rapid.SampledFrom([]string{"POST", "DELETE", "restore", "PATCH", "test", "test", "test"}).Draw(r, "act")
+			if act == "POST" || len(ids) == 0 {
+				var made management.Endpoint
+				if a := w.do(key, "POST", "/v1/webhooks", url); a.status == 201 {
+					a.decode(t, &made)
+					ids = append(ids, made.ID)
+				}
+			} else {
+				path := "/v1/webhooks/" + rapid.SampledFrom(ids).Draw(r, "id")
+				switch act {
+				case "DELETE":
+					w.do(key, act, path, "")
+				case "PATCH":
+					w.do(key, act, path, url)
+				default:
+					w.do(key, "POST", path+"/"+act, "")
+				}
+			}
+			live = max(live, w.live("acme"))
+		}
+		if sent := len(w.sent()); live > most || sent > fiveTests*live {
+			r.Errorf("%d tests at a domain with %d endpoints", sent, live)
+		}
+	})
 }
 
 // Nothing is sent that is not counted and audited, and every fault is told.

@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/egress"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/tenants/management"
 	"github.com/herald-webhooks/herald/internal/testkit/urls"
 )
@@ -42,7 +44,7 @@ func TestHandler_create_refusesAURLThatAnotherLiveEndpointHas(t *testing.T) {
 
 func TestHandler_create_boundsTheEndpointsAtOneHost(t *testing.T) {
 	w := newRig(t)
-	w.handler.PerHost = 2
+	w.handler.Bounds.AtSite = 2
 	key := w.issue("acme", apikey.Scopes()...)
 	first := w.create(key)
 	w.create(key)
@@ -53,6 +55,8 @@ func TestHandler_create_boundsTheEndpointsAtOneHost(t *testing.T) {
 		"created":          w.do(key, "POST", "/v1/webhooks", withURL("https://example.com/3")),
 		"moved there":      w.do(key, "PATCH", "/v1/webhooks/"+elsewhere.ID, withURL("https://example.com/3")),
 		"another query":    w.do(key, "POST", "/v1/webhooks", withURL("https://example.com/?n=3")),
+		"another name":     w.do(key, "POST", "/v1/webhooks", withURL("https://shop3.example.com/")),
+		"its name":         w.do(key, "PUT", "/v1/webhooks", withURL("https://eu.shop3.example.com/")),
 		"spelt in capital": w.do(key, "POST", "/v1/webhooks", withURL("https://EXAMPLE.COM/3")),
 	} {
 		w.expect(name, `409 host_limit "/url"`, a)
@@ -62,6 +66,35 @@ func TestHandler_create_boundsTheEndpointsAtOneHost(t *testing.T) {
 	w.do(key, "DELETE", path, "")
 	w.expect("in place of a deleted one", "201", w.do(key, "POST", "/v1/webhooks", withURL("https://example.com/3")))
 	w.expect("a restore", `409 host_limit "/url"`, w.do(key, "POST", path+"/restore", ""))
+}
+
+// A tenant has fifty endpoints behind a wildcard, from when each host was counted alone. It keeps them, restores them,
+// and changes them at their own domain; no other comes to it, until an operator allows more there.
+func TestHandler_create_leavesWhatIsAtASiteFromBefore(t *testing.T) {
+	w, key := newTenant(t)
+	w.handler.Bounds.AtSite = 20
+	url := func(n int) string { return fmt.Sprintf("https://shop%d.saas.example/", n) }
+	for n := range endpoint.MaxLive {
+		e := endpoint.Endpoint{
+			ID: endpoint.NewID(start), TenantID: "acme", URL: url(n), Events: []string{"*"}, Status: endpoint.Active,
+			CreatedAt: start, UpdatedAt: start, Revision: fmt.Sprint(n),
+		}
+		w.aws.Endpoints[e.ID] = e
+	}
+	for n, e := range w.of("acme")[:5] {
+		path := "/v1/webhooks/" + e.ID
+		w.expect("the same again", "200", w.do(key, "PUT", "/v1/webhooks", withURL(e.URL)))
+		w.expect("disabled", "200", w.do(key, "PATCH", path, `{"status":"disabled"}`))
+		w.expect("deleted", "204", w.do(key, "DELETE", path, ""))
+		w.expect("another in its place", `409 host_limit "/url"`, w.do(key, "PUT", "/v1/webhooks", withURL(url(n+100))))
+		w.expect("restored", "200", w.do(key, "POST", path+"/restore", ""))
+		w.expect("moved within the domain", "200", w.do(key, "PATCH", path, withURL(url(n+200))))
+	}
+	first := "/v1/webhooks/" + w.of("acme")[0].ID
+	w.expect("moved away", "200", w.do(key, "PATCH", first, withURL("https://elsewhere.example/")))
+	w.expect("and back", `409 host_limit "/url"`, w.do(key, "PATCH", first, withURL(url(300))))
+	w.aws.Stops["acme"] = endpoint.Marks{EndpointsPerHost: 50}
+	w.expect("and back, allowed", "200", w.do(key, "PATCH", first, withURL(url(300))))
 }
 
 // become returns the URL that an endpoint has which is made by the API, by a change or by an import; "" for none.

@@ -62,9 +62,9 @@ type Handler struct {
 	Audit     audit.Writer
 	Log       *slog.Logger
 	Now       func() time.Time
-	Random    func() float64 // uniform in [0, 1), for the waits between tries to write
-	Budget    int            // units that a key may spend in a minute
-	PerHost   int            // live endpoints that a tenant may have at one host
+	Random    func() float64  // uniform in [0, 1), for the waits between tries to write
+	Budget    int             // units that a key may spend in a minute
+	Bounds    endpoint.Bounds // of a tenant; an operator may allow a tenant more at one site
 
 	Companions delivery.Companions // that deliveries have
 	Asymmetric bool                // new secrets come with a key pair, and public keys are shown
@@ -106,8 +106,9 @@ type Tests struct {
 	}
 	// Counts counts tests where a restart forgets none (dynamo.TestCounts).
 	Counts interface {
-		CountTest(ctx context.Context, key dynamo.EndpointKey, most int, now time.Time) (counted bool, err error)
+		CountTest(ctx context.Context, key dynamo.SiteKey, most int, now time.Time) (counted bool, err error)
 	}
+	PerMinute int // tests at a site, for each live endpoint that the tenant has there
 	// Deliveries is DeliveryQueue (queue.Sender).
 	Deliveries interface {
 		Send(ctx context.Context, messages []queue.Outgoing) []error

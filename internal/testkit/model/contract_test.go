@@ -20,7 +20,8 @@ func backendOf(m *Model) storetest.Backend {
 	return storetest.Backend{
 		Circuits: p.Circuits(), WithoutNotices: p.Circuits().WithoutNotices(),
 		Rates: p.Rates(), Backlog: p.Backlog(), Deliveries: p.Deliveries(), DeadLetters: p.DeadLetters(), Jobs: p.Jobs(),
-		APIKeys: p.APIKeys(), Endpoints: p.Endpoints(), Reader: p.Reader(false), Breaker: m,
+		APIKeys: p.APIKeys(), Endpoints: p.Endpoints(), AtMostThree: p.Endpoints().Most(3), Reader: p.Reader(false),
+		Breaker:    m,
 		TestCounts: p.TestCounts(),
 		Unheard: func(do func()) {
 			m.Judge = func(*Call) Verdict { return Lost }

@@ -14,11 +14,21 @@ import (
 )
 
 // Endpoints returns the store as the process calls it.
-func (p *Process) Endpoints() Endpoints { return Endpoints{p} }
+func (p *Process) Endpoints() Endpoints { return Endpoints{Process: p} }
 
 // Endpoints is the table Endpoints as one process calls it (dynamo.Endpoints). The marks of an endpoint are kept with
 // its row in Model.Endpoints, and are read by Marks and by Reader alone.
-type Endpoints struct{ *Process }
+type Endpoints struct {
+	*Process
+
+	most int // live ones of a tenant; 0: endpoint.MaxLive
+}
+
+// Most returns the store with another bound of a tenant's live endpoints.
+func (r Endpoints) Most(live int) Endpoints {
+	r.most = live
+	return r
+}
 
 const (
 	readEndpoints  = "Read Endpoints"
@@ -158,7 +168,7 @@ func (m *Model) of(tenantID string) (all []endpoint.Endpoint) {
 
 // keptEndpoint is a row as the table keeps it: its times in milliseconds.
 func keptEndpoint(e endpoint.Endpoint) endpoint.Endpoint {
-	inMillis(&e.CreatedAt, &e.UpdatedAt, &e.DeletedAt, &e.SecretRotatedAt)
+	inMillis(&e.CreatedAt, &e.UpdatedAt, &e.DeletedAt, &e.SecretRotatedAt, &e.SitedAt)
 	return e
 }
 
@@ -167,6 +177,7 @@ func keptEndpoint(e endpoint.Endpoint) endpoint.Endpoint {
 type set struct {
 	was, now endpoint.Endpoint
 	seen     *int
+	most     int // live endpoints of the tenant
 }
 
 // Create stores a new endpoint that check allows.
@@ -203,10 +214,11 @@ func (r Endpoints) readdress(ctx context.Context, was, now endpoint.Endpoint, ch
 	if err := check(live); err != nil {
 		return err
 	}
-	return r.set(ctx, set{was, now, &seen})
+	return r.set(ctx, set{was: was, now: now, seen: &seen})
 }
 
 func (r Endpoints) set(ctx context.Context, s set) error {
+	s.most = cmp.Or(r.most, endpoint.MaxLive)
 	refusal, err := asked(ctx, r.Process, writeEndpoints, s.now.ID, func() error {
 		m := r.model
 		refusal := m.refusal(s)
@@ -249,7 +261,7 @@ func (m *Model) refusedToAppear(s set, there, replaces bool) error {
 	switch {
 	case there:
 		return dynamo.ErrConflict
-	case m.live(s.now.TenantID) >= endpoint.MaxLive:
+	case m.live(s.now.TenantID) >= s.most:
 		return dynamo.ErrLimit
 	case m.overtaken(s):
 		return dynamo.ErrBusy

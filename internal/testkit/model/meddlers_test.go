@@ -206,6 +206,10 @@ var endpointMutants = map[string]mutant{
 			m.Endpoints[all[0].ID] = all[0]
 		}
 	}),
+	"a lower bound takes no more, and leaves what is there": func(b storetest.Backend, _ *Model) storetest.Backend {
+		b.AtMostThree = b.Endpoints
+		return b
+	},
 	"of URLs that are set at once, each is checked beside those before it": behind("Write", rows(
 		func(e *endpoint.Endpoint) { e.URL = "" })),
 	"a change that was overtaken since its check is busy, at the limit, too": before("", func(m *Model) {
@@ -267,8 +271,20 @@ var readerMutants = map[string]mutant{
 
 var uncounted = before("Write Deliveries", func(m *Model) { clear(m.tests) })
 
+// ofAllTenants counts the tests of all tenants at a site together.
+type ofAllTenants struct{ storetest.TestCounts }
+
+func (c ofAllTenants) CountTest(ctx context.Context, key dynamo.SiteKey, most int, now time.Time) (bool, error) {
+	key.TenantID = ""
+	return c.TestCounts.CountTest(ctx, key, most, now)
+}
+
 var testCountMutants = map[string]mutant{
-	"a minute takes so many tests of an endpoint, and no more": uncounted,
-	"tests at one moment are all counted":                      uncounted,
-	"a test counts although its answer was lost":               uncounted,
+	"a minute takes so many tests at a site, and no more": uncounted,
+	"tests of another tenant are counted apart, whatever its id": func(b storetest.Backend, _ *Model) storetest.Backend {
+		b.TestCounts = ofAllTenants{b.TestCounts}
+		return b
+	},
+	"tests at one moment are all counted":        uncounted,
+	"a test counts although its answer was lost": uncounted,
 }

@@ -122,6 +122,25 @@ var endpointPromises = []Promise{
 		wantLive(t, b, endpoint.MaxLive, len(all))
 		create(t, b, "globex", at) // another tenant does not notice
 	}},
+	{"a lower bound takes no more, and leaves what is there", func(t testing.TB, b Backend) {
+		all := make([]endpoint.Endpoint, 5)
+		for n := range all {
+			all[n] = create(t, b, "acme", at)
+		}
+		for left := len(all); left > 2; left-- {
+			if err := b.AtMostThree.Create(t.Context(), Endpoint("acme", at), free); !errors.Is(err, dynamo.ErrLimit) {
+				t.Errorf("beside %d: %v, want the limit", left, err)
+			}
+			changed := same(all[left-1])
+			if err := b.AtMostThree.Readdress(t.Context(), all[left-1], changed, free); err != nil {
+				t.Errorf("one of %d is moved: %v", left, err)
+			}
+			replace(t, b, changed, gone(changed, at))
+		}
+		if err := b.AtMostThree.Create(t.Context(), Endpoint("acme", at), free); err != nil {
+			t.Errorf("the third: %v", err)
+		}
+	}},
 	{"of URLs that are set at once, each is checked beside those before it", checksURLs},
 	{"a change that was overtaken since its check is busy, at the limit, too", func(t testing.TB, b Backend) {
 		other, e := create(t, b, "acme", at), create(t, b, "acme", at)
@@ -140,7 +159,7 @@ var endpointPromises = []Promise{
 		}
 	}},
 	{"the longest deleted are pruned, beyond a hundred and fifty", func(t testing.TB, b Backend) {
-		most := endpoint.MaxTotal - endpoint.MaxLive
+		most := endpoint.MaxDeleted
 		var ids []string
 		for n := range most + 1 {
 			e := create(t, b, "acme", at)
@@ -160,7 +179,7 @@ var endpointPromises = []Promise{
 	}},
 	{"an endpoint that is restored before it is pruned stays", func(t testing.TB, b Backend) {
 		var oldest endpoint.Endpoint
-		for n := range endpoint.MaxTotal - endpoint.MaxLive + 1 {
+		for n := range endpoint.MaxDeleted + 1 {
 			e := create(t, b, "acme", at)
 			oldest = replace(t, b, e, gone(e, at.Add(-time.Duration(n)*time.Hour)))
 		}

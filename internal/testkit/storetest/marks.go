@@ -108,7 +108,7 @@ var markPromises = []Promise{
 			mark(t, b, "") // another change of the marks
 			wantMarks(t, b, string(now.Status), want)
 		}
-		for range endpoint.MaxTotal - endpoint.MaxLive {
+		for range endpoint.MaxDeleted {
 			other := create(t, b, "acme", at)
 			replace(t, b, other, gone(other, at))
 		}

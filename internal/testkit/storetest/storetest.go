@@ -31,6 +31,7 @@ type Backend struct {
 	Jobs        Jobs
 	APIKeys     APIKeys
 	Endpoints   Endpoints
+	AtMostThree Endpoints // the same endpoints, where a tenant may have three that are live
 	Reader      Reader
 
 	// Unheard runs do, and loses every answer to a write in it: the write happens, and its caller hears of a fault.

@@ -41,7 +41,8 @@ func convertCommand(s setup) *cli.Command {
 		usage.Text("tenant-map", "a file with the tenant's id for each of theirs: JSON lines with id, tenant_id, or CSV"),
 		usage.Text("ports", "the stack's EgressAllowPorts: ports besides 443"),
 		usage.Text("cidrs", "the stack's EgressAllowCidrs: addresses that are not public"),
-		usage.Number("per-host", "the stack's MaxEndpointsPerHost", 20, 1, endpoint.MaxLive),
+		usage.Number("per-tenant", "the stack's MaxEndpoints", endpoint.MaxLive, 1, endpoint.MostLive),
+		usage.Number("per-host", "the stack's MaxEndpointsPerHost", 20, 1, endpoint.MostLive),
 	)
 	c.Description = "FILE, or standard input for -, is JSON: the answers as they came, one after the other, or one\n" +
 		"object a line, with the secret of each in its field secret: infra/docs/moving-in.md has the loop.\n" +
@@ -104,8 +105,9 @@ func rulesOf(line *cli.Command) (rules movein.Rules, err error) {
 		return rules, exit.With(exit.Usage, "--ports or --cidrs: %v", err)
 	}
 	return movein.Rules{
-		From: movein.Source(line.String("from")), Tenant: tenant, Field: field, PerHost: line.Int("per-host"),
-		URLs: endpoint.URLPolicy{Addr: policy.Addr, Port: policy.Port},
+		From: movein.Source(line.String("from")), Tenant: tenant, Field: field,
+		Bounds: endpoint.Bounds{Live: line.Int("per-tenant"), AtSite: line.Int("per-host")},
+		URLs:   endpoint.URLPolicy{Addr: policy.Addr, Port: policy.Port},
 	}, nil
 }
 

@@ -34,7 +34,7 @@ func secretOf(n int) string {
 // svixAccount is a made-up account of 60 endpoints, as the loop of the page fetches it.
 func svixAccount() string {
 	special := map[int]string{
-		23: `"url":"http://r23.example.com/in"`, 24: `"url":"https://r24.example.com:8443/in"`,
+		23: `"url":"http://r23.example/in"`, 24: `"url":"https://r24.example:8443/in"`,
 		25: `"url":"https://gateway.example.com/5"`, 26: `"secret":null`,
 		27: `"secret":{"key":"whsk_` + strings.Repeat("AP+A", 21) + `AA=="}`, // Ed25519
 		28: `"headers":{"headers":{"X-Env":"prod"},"sensitive":["Authorization"]}`,
@@ -48,7 +48,7 @@ func svixAccount() string {
 	}
 	var b strings.Builder
 	for n := range 60 {
-		url := fmt.Sprintf("https://r%d.example.com/in", n)
+		url := fmt.Sprintf("https://r%d.example/in", n)
 		if n <= 22 {
 			url = fmt.Sprintf("https://gateway.example.com/%d", n)
 		}
@@ -80,7 +80,7 @@ func function() (*webhooks.Handler, *model.Model) {
 	p, policy := m.Process("webhooks"), egress.Policy{}
 	return &webhooks.Handler{
 		Endpoints: p.Endpoints(), Secrets: sealing.Secrets(), Audit: p.Audit(),
-		Now: time.Now, Random: rand.Float64, PerHost: 20,
+		Now: time.Now, Random: rand.Float64, Bounds: endpoint.Bounds{Live: endpoint.MaxLive, AtSite: 20},
 		URLs: endpoint.URLPolicy{Addr: policy.Addr, Port: policy.Port}, Log: slog.New(slog.DiscardHandler),
 	}, m
 }
@@ -182,7 +182,7 @@ func TestConvert_saysWhatIsWrong(t *testing.T) {
 		{"endpoints convert --from svix", "{}", exit.Usage, "give one argument, FILE"},
 		{"endpoints convert --from svix no.json", "", exit.Usage, "reading no.json"},
 		{"endpoints convert --from svix --ports web -", "{}", exit.Usage, "entry 1 is not a port or a range of ports"},
-		{"endpoints convert --from svix --per-host 51 -", "{}", exit.Usage, "--per-host: must be 1 to 50"},
+		{"endpoints convert --from svix --per-host 201 -", "{}", exit.Usage, "--per-host: must be 1 to 200"},
 		{"endpoints convert --from svix -", "hidden", exit.Usage, "no JSON at byte 0, in line 1"},
 		{"endpoints convert --from svix -", "", exit.Failed, "- has no endpoints in it"},
 		{"endpoints convert --from svix -", `{"data":[],"done":true}`, exit.Failed, "- has no endpoints in it"},
