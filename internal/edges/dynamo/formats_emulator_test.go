@@ -13,15 +13,18 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/rules/apikey"
 	"github.com/herald-webhooks/herald/internal/rules/backlog"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 	"github.com/herald-webhooks/herald/internal/rules/trace"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
@@ -40,6 +43,8 @@ type format struct {
 func ofEndpoints(n testkit.TableNames) string { return n.Endpoints }
 func ofHealth(n testkit.TableNames) string    { return n.EndpointHealth }
 func ofBacklog(n testkit.TableNames) string   { return n.Backlog }
+func ofKeys(n testkit.TableNames) string      { return n.ApiKeys }
+func ofJobs(n testkit.TableNames) string      { return n.Jobs }
 func ofLetters(n testkit.TableNames) string   { return n.DeadLetters }
 
 const (
@@ -107,6 +112,28 @@ var wantLetter = deadletter.Record{
 		History: []deadletter.SealedEntry{{Replay: 2, Reason: delivery.ReasonHTTP5xx, Sealed: []byte("sealed entry")}},
 	},
 }
+
+var (
+	wantKey = apikey.Key{
+		ID: "01KEXAMPLE0000000000000000", TenantID: "acme", Scopes: []apikey.Scope{"webhooks:read"}, Description: "ä",
+		Hash: []byte("hash"), CreatedAt: at, RevokedAt: at.Add(time.Hour), LastUsedAt: at.Add(time.Minute),
+	}
+	wantJob = job.Job{
+		ID: "job_aaaaaaaaaaaaaaaaaaaaaaaaaa", Act: job.Replay, Asked: at.Add(time.Second), Operator: "ann", StartedAt: at,
+		RunsFrom: at.Add(2 * time.Second), Selected: 7, State: job.Running, StoppedBy: "ben",
+		Selector: job.Selector{
+			TenantID: "acme", EndpointID: endpointID, Reason: "timeout", Status: "dead", Since: at.Add(-time.Hour), Until: at,
+		},
+		Progress: job.Progress{
+			Done: 3, Refused: map[string]int{"purged": 1}, Failed: map[string]int{"internal": 2}, Pages: 3,
+			Pending: []string{"msg_1"}, Tries: 1, Cursor: "cursor", UpdatedAt: at.Add(time.Minute),
+			HiddenSince: at.Add(3 * time.Second), HiddenUntil: at.Add(4 * time.Second),
+		},
+	}
+	wantPage = job.Page{
+		Number: 3, Done: []string{"msg_1"}, Failures: []job.Failure{{ID: "msg_2", Refused: true, Reason: "purged"}},
+	}
+)
 
 func deletedEndpoint() endpoint.Endpoint {
 	e := wantEndpoint
@@ -185,7 +212,82 @@ func formats() map[string]format {
 			func(s rig) { bury(s.t, s.letters, wantLetter) },
 			func(s rig) any { return getLetter(s.t, s.letters, wantLetter.DeliveryID) }, wantLetter,
 		},
+		"api-key": {
+			ofKeys, keyOf("key_id", wantKey.ID),
+			func(s rig) {
+				if err := s.keys.Put(s.t.Context(), wantKey); err != nil {
+					s.t.Fatal(err)
+				}
+			},
+			func(s rig) any { return got[apikey.Key](s.t)(s.keys.Get(s.t.Context(), wantKey.ID)) }, wantKey,
+		},
+		"job": {
+			ofJobs, keyOf("job_id", wantJob.ID, "part", "job"),
+			func(s rig) { startJob(s, wantJob) },
+			func(s rig) any { return got[job.Job](s.t)(s.jobs.Get(s.t.Context(), wantJob.ID)) }, wantJob,
+		},
+		"job-page": {
+			ofJobs, keyOf("job_id", wantJob.ID, "part", "page#00000003"),
+			func(s rig) {
+				if err := s.jobs.PutPage(s.t.Context(), wantJob, wantPage); err != nil {
+					s.t.Fatal(err)
+				}
+			},
+			func(s rig) any {
+				pages, _, err := s.jobs.Pages(s.t.Context(), wantJob.ID, 0, 10)
+				if err != nil || len(pages) != 1 {
+					s.t.Fatal(pages, err)
+				}
+				return pages[0]
+			}, wantPage,
+		},
 		"backlog": waits(wantWaiting), "backlog-traced": waits(wantTraced),
+	}
+}
+
+// got is what a store found.
+func got[T any](t *testing.T) func(v T, found bool, err error) any {
+	return func(v T, found bool, err error) any {
+		t.Helper()
+		if err != nil || !found {
+			t.Fatalf("found: %v, %v", found, err)
+		}
+		return v
+	}
+}
+
+func startJob(s rig, j job.Job) {
+	s.t.Helper()
+	if _, created, err := s.jobs.Create(s.t.Context(), j); err != nil || !created {
+		s.t.Fatalf("created: %v, %v", created, err)
+	}
+}
+
+// A newer version's selection may have parts that this one does not know. It tells of them, and leaves them where they
+// are.
+func TestJobs_nameTheUnknownPartsOfASelection(t *testing.T) {
+	s := newRig(t)
+	startJob(s, wantJob)
+	key := keyOf("job_id", wantJob.ID, "part", "job")
+	stored := s.stored(s.tables.Jobs, key)
+	selector := stored["selector"].(*types.AttributeValueMemberM)
+	selector.Value["tenant_prefix"], selector.Value["age"] = text("acme"), text("1h")
+	s.put(s.tables.Jobs, stored)
+	want := wantJob
+	want.Unknown = []string{"age", "tenant_prefix"}
+	if diff := cmp.Diff(any(want), got[job.Job](t)(s.jobs.Get(t.Context(), want.ID))); diff != "" {
+		t.Errorf("read (-want +got)\n%s", diff)
+	}
+	leased, ok, err := s.jobs.Lease(t.Context(), want.ID, "worker", at, at.Add(time.Minute))
+	if diff := cmp.Diff(want, leased); err != nil || !ok || diff != "" {
+		t.Errorf("leased: %v, %v (-want +got)\n%s", ok, err, diff)
+	}
+	if _, _, err := s.jobs.Advance(t.Context(), leased, "worker"); err != nil {
+		t.Fatal(err)
+	}
+	kept, _ := s.stored(s.tables.Jobs, key)["selector"].(*types.AttributeValueMemberM)
+	if kept == nil || len(kept.Value) != len(selector.Value) {
+		t.Errorf("the selection is %v", kept)
 	}
 }
 

@@ -3,9 +3,12 @@ package dynamo
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
@@ -41,6 +44,31 @@ type jobRow struct {
 	ExpiresAt int64  `dynamodbav:"expires_at"`
 }
 
+// storedJob is a job as it is read. It names what the selection has that this version does not know.
+type storedJob struct{ job.Job }
+
+// UnmarshalDynamoDBAttributeValue reads a job's item.
+func (j *storedJob) UnmarshalDynamoDBAttributeValue(value types.AttributeValue) error {
+	item, ok := value.(*types.AttributeValueMemberM)
+	if !ok {
+		return fmt.Errorf("a job is %T", value)
+	}
+	if err := unmarshal(item.Value, &j.Job); err != nil {
+		return err
+	}
+	selector, _ := item.Value["selector"].(*types.AttributeValueMemberM)
+	if selector == nil {
+		return nil
+	}
+	known := namesOf[job.Selector]()
+	for _, name := range slices.Sorted(maps.Keys(selector.Value)) {
+		if !slices.Contains(known, name) {
+			j.Unknown = append(j.Unknown, name)
+		}
+	}
+	return nil
+}
+
 func jobKey(id string) attributes { return attributes{"job_id": str(id), "part": str(jobPart)} }
 
 // jobPosition sorts the jobs of a state by their start.
@@ -57,13 +85,14 @@ func (s *Jobs) Create(ctx context.Context, j job.Job) (stored job.Job, created b
 	if err != nil || created {
 		return j, created, err
 	}
-	stored, err = decode[job.Job](was)
-	return stored, false, err
+	found, err := decode[storedJob](was)
+	return found.Job, false, err
 }
 
 // Get returns a job by a strongly consistent read.
 func (s *Jobs) Get(ctx context.Context, id string) (j job.Job, found bool, err error) {
-	return get[job.Job](ctx, s.table, jobKey(id))
+	stored, found, err := get[storedJob](ctx, s.table, jobKey(id))
+	return stored.Job, found, err
 }
 
 // List returns the jobs with a state, or all jobs for "". Stopped jobs come first, then running jobs, each the newest
@@ -108,7 +137,7 @@ func (s *Jobs) Running(ctx context.Context) (bool, error) {
 func (s *Jobs) SetState(
 	ctx context.Context, j job.Job, to job.State, operator string, now time.Time,
 ) (stored job.Job, changed bool, err error) {
-	return updateAs[job.Job](ctx, s.table, jobKey(j.ID), update{
+	return s.change(ctx, j.ID, update{
 		expression: "SET #state = :to, #position = :position, stopped_by = :by, updated_at = :now, runs_from = :now",
 		condition:  "#state = :from OR #state = :to",
 		values: given{
@@ -121,7 +150,7 @@ func (s *Jobs) SetState(
 func (s *Jobs) Lease(
 	ctx context.Context, id, worker string, now, until time.Time,
 ) (j job.Job, leased bool, err error) {
-	return updateAs[job.Job](ctx, s.table, jobKey(id), update{
+	return s.change(ctx, id, update{
 		expression: "SET worker = :worker, leased_until = :until",
 		condition: "#state = :running AND (attribute_not_exists(leased_until) OR leased_until < :now OR " +
 			"worker = :worker)",
@@ -146,7 +175,13 @@ func (s *Jobs) Advance(ctx context.Context, j job.Job, worker string) (stored jo
 	if err != nil {
 		return job.Job{}, false, err
 	}
-	return updateAs[job.Job](ctx, s.table, jobKey(j.ID), u)
+	return s.change(ctx, j.ID, u)
+}
+
+// change updates a job, and returns it as it is then.
+func (s *Jobs) change(ctx context.Context, id string, u update) (j job.Job, changed bool, err error) {
+	stored, changed, err := updateAs[storedJob](ctx, s.table, jobKey(id), u)
+	return stored.Job, changed, err
 }
 
 // Leave ends a worker's lease.

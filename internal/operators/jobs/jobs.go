@@ -22,11 +22,15 @@ import (
 // Acts says how each act is done. There is an entry for each of job.Acts.
 type Acts map[job.Act]Act
 
-// of returns how a stored job's act is done. A newer version may have started a job whose act this one does not know.
+// of returns how a stored job's act is done. A newer version may have started a job whose act, or a part of whose
+// selection, this one does not know.
 func (a Acts) of(j job.Job) (Act, error) {
 	act, known := a[j.Act]
-	if !known {
+	switch {
+	case !known:
 		return Act{}, fmt.Errorf("the job %s has an act that this version does not know: %q", j.ID, j.Act)
+	case len(j.Unknown) > 0:
+		return Act{}, fmt.Errorf("the job %s selects by what this version does not know: %q", j.ID, j.Unknown)
 	}
 	return act, nil
 }

@@ -265,10 +265,19 @@ func TestPagesOfJobsReadABoundedNumber(t *testing.T) {
 
 // After an update was rolled back, jobs may be left that a newer version has started. They wait for it.
 func TestHandler_workJobs_leavesTheActsOfANewerVersion(t *testing.T) {
+	leavesToANewerVersion(t, job.Job{Act: "archive"})
+}
+
+// Without the part of its selection that this version does not know, a job would act on more than was asked for.
+func TestHandler_workJobs_leavesTheSelectionsOfANewerVersion(t *testing.T) {
+	leavesToANewerVersion(t, job.Job{Act: job.Replay, Unknown: []string{"tenant_prefix"}})
+}
+
+func leavesToANewerVersion(t *testing.T, newer job.Job) {
+	t.Helper()
 	inLetters(t, 2, func(a *account) {
-		newer := job.Job{
-			ID: "job_newer", Act: "archive", State: job.Running, StartedAt: at, Progress: job.Progress{Pending: a.Order[:1]},
-		}
+		newer.ID, newer.State, newer.StartedAt = "job_newer", job.Running, at
+		newer.Progress = job.Progress{Pending: a.Order[:1]}
 		a.Start(newer)
 		a.Start(job.Job{
 			ID: "job_replays", Act: job.Replay, State: job.Running, StartedAt: at,

@@ -60,6 +60,10 @@ type Job struct {
 	State     State     `dynamodbav:"state"`
 	StoppedBy string    `dynamodbav:"stopped_by,omitempty"` // the operator who stopped or resumed it last
 	Progress
+
+	// Parts of the selection that this version does not know: a newer one has started the job. Without them it would
+	// select more.
+	Unknown []string `dynamodbav:"-"`
 }
 
 // Selector selects dead letters or, without endpoint and status, rejected events, for a job or a list. Operators give
