@@ -48,7 +48,7 @@ def is_new(record: dict[str, Any]) -> bool:
 def fault(body: str) -> str:
     """Says why an event must not be sent: without an id, a second send would make a second event."""
     try:
-        fields = json.loads(body)
+        fields = json.loads(body, parse_int=float)  # an int of 10,000 digits would be an error
     except (ValueError, RecursionError):
         return "InvalidMessageContents"
     return "" if isinstance(fields, dict) and isinstance(fields.get("id"), str) and fields["id"] else "MissingId"

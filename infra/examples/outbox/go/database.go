@@ -110,37 +110,41 @@ func (o *outcome) delay(one row, failures int) {
 
 func (o *outcome) release(one row) { o.released = append(o.released, one.seq) }
 
-// settle stores an outcome, in one round trip and one transaction.
+// settle stores an outcome. What was sent goes first and by itself, so that nothing of the rest has it sent again.
 func (db *database) settle(ctx context.Context, o outcome) error {
-	var all pgx.Batch
-	if len(o.sent) > 0 {
-		all.Queue(`DELETE FROM outbox WHERE seq = ANY($1::bigint[])`, o.sent)
-	}
-	if len(o.refused) > 0 {
-		all.Queue(`WITH gone AS (
+	const refused = `WITH gone AS (
 	DELETE FROM outbox USING unnest($1::bigint[], $2::text[]) AS refused (number, reason) WHERE seq = number
 	RETURNING seq, tenant_id, subject, body, traceparent, written_at, reason
 )
-INSERT INTO outbox_refused (seq, tenant_id, subject, body, traceparent, written_at, reason) SELECT * FROM gone`,
-			o.refused, o.reasons)
-	}
-	if len(o.delayed) > 0 {
-		all.Queue(`UPDATE outbox SET failures = failures + added,
+INSERT INTO outbox_refused (seq, tenant_id, subject, body, traceparent, written_at, reason) SELECT * FROM gone`
+	const delayed = `UPDATE outbox SET failures = failures + added,
 	leased_until = now() + least(power(2, failures), 300) * interval '1 s'
-FROM unnest($1::bigint[], $2::integer[]) AS delayed (number, added) WHERE seq = number`, o.delayed, o.failures)
-	}
-	if len(o.released) > 0 {
-		all.Queue(`UPDATE outbox SET leased_until = '-infinity' WHERE seq = ANY($1::bigint[])`, o.released)
-	}
-	if all.Len() == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	if err := db.conn.SendBatch(ctx, &all).Close(); err != nil {
-		return fmt.Errorf("settling: %w", err)
+FROM unnest($1::bigint[], $2::integer[]) AS delayed (number, added) WHERE seq = number`
+	for _, one := range []struct {
+		rows []int64
+		sql  string
+		with []any
+	}{
+		{o.sent, `DELETE FROM outbox WHERE seq = ANY($1::bigint[])`, []any{o.sent}},
+		{o.released, `UPDATE outbox SET leased_until = '-infinity' WHERE seq = ANY($1::bigint[])`, []any{o.released}},
+		{o.delayed, delayed, []any{o.delayed, o.failures}},
+		{o.refused, refused, []any{o.refused, o.reasons}},
+	} {
+		if len(one.rows) == 0 {
+			continue
+		}
+		if err := db.exec(ctx, one.sql, one.with...); err != nil {
+			return fmt.Errorf("settling: %w", err)
+		}
 	}
 	return nil
+}
+
+func (db *database) exec(ctx context.Context, sql string, with ...any) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	_, err := db.conn.Exec(ctx, sql, with...)
+	return err
 }
 
 // waiting is what waits in the tables, up to a number, and the age of its oldest row.

@@ -61,7 +61,7 @@ class Row:
         if self.large:
             return "MessageTooLong"
         try:
-            fields = json.loads(self.message["body"])
+            fields = json.loads(self.message["body"], parse_int=float)  # an int of 10,000 digits would be an error
         except (ValueError, RecursionError):
             return "InvalidMessageContents"
         named = isinstance(fields, dict) and isinstance(fields.get("id"), str) and fields["id"]
@@ -125,15 +125,15 @@ class Relay:
             self.give_back(db, list(good.values()))
             raise
         reasons |= {good[id(message)].seq: reason for message, reason in not_sent}
-        for row in rows:
-            if row.seq in reasons:
-                self.judge(db, row, reasons[row.seq])
         sent = [row.seq for row in rows if row.seq not in reasons]
         if sent:
             self.well = True
             self.size = min(2 * self.size, self.options.batch)
             self.counts["Sent"] += len(sent)
             db.execute(SENT, (sent,))
+        for row in rows:
+            if row.seq in reasons:
+                self.judge(db, row, reasons[row.seq])
 
     def give_back(self, db: psycopg.Connection, rows: list[Row]) -> None:
         """Gives rows back after an error. It is the fault of a row if it was alone and others went since the last
