@@ -3,7 +3,6 @@ package deliver
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/herald-webhooks/herald/internal/edges/parallel"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
@@ -11,11 +10,7 @@ import (
 
 // attemptAll makes all attempts, concurrently, and returns when all have ended, the last by the deadline of ctx.
 // No charge is under way any more then, because Lambda freezes the process after its answer.
-func (h *Handler) attemptAll(ctx context.Context, posts []candidate) []attempt {
-	if len(posts) == 0 {
-		return nil
-	}
-	charging := h.startCharging(ctx, posts)
+func (h *Handler) attemptAll(ctx context.Context, posts []candidate, charging *charging) []attempt {
 	receivers := receiversOf(posts, h.Rules.PerEndpoint)
 	attempts := make([]attempt, len(posts))
 	var wait sync.WaitGroup
@@ -25,19 +20,8 @@ func (h *Handler) attemptAll(ctx context.Context, posts []candidate) []attempt {
 		})
 	}
 	wait.Wait()
-	charging.stop(ctx, spentBy(posts, attempts))
+	charging.stop(ctx)
 	return attempts
-}
-
-// spentBy is the sum of the attempts' times, by tenant.
-func spentBy(posts []candidate, attempts []attempt) map[string]time.Duration {
-	spent := map[string]time.Duration{}
-	for n, a := range attempts {
-		if a.posted() {
-			spent[posts[n].message.TenantID] += a.ended.Sub(a.begun)
-		}
-	}
-	return spent
 }
 
 // attemptOne makes one attempt. A panic becomes the internal error of this delivery, and does not touch the other
@@ -73,5 +57,7 @@ func (h *Handler) post(ctx context.Context, c candidate, to *receiver, charging 
 			out.Reason = delivery.ReasonOutOfTime
 		}
 	}
-	return attempt{outcome: out, begun: begun, ended: h.Now()}, nil
+	ended := h.Now()
+	charging.spends(c.message.TenantID, ended.Sub(begun))
+	return attempt{outcome: out, begun: begun, ended: ended}, nil
 }

@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,11 +14,12 @@ import (
 //
 // A tenant pays for how long it keeps the batch: from the beginning of its first attempt to the end of its last one. A
 // tenant with many attempts at once pays for the time once, since the process is kept once. When the batch begins, it
-// also charges the tenants of the batch before for the waits that they caused (waiting.go). A batch of SlowQueue
+// also charges the tenants of the batch before for the waits that they caused (charger.go). A batch of SlowQueue
 // neither does that nor leaves anything to the next one: deliveries wait there on purpose.
 type charging struct {
 	charger
 	from   delivery.Queue
+	leaves bool  // its time to the next batch
 	waited waits // of this batch
 	timers []*time.Timer
 
@@ -26,6 +28,7 @@ type charging struct {
 
 	mu      sync.Mutex
 	tenants map[string]*usage
+	spent   map[string]time.Duration // sum of attempts and of puts into Backlog, by tenant
 }
 
 // usage is a tenant's part of a batch.
@@ -43,23 +46,41 @@ type usage struct {
 	charged time.Duration
 }
 
-// startCharging begins to charge for a batch. It charges twice while attempts are still open, so that other processes
-// hear of a slow tenant before the end of the batch.
-func (h *Handler) startCharging(ctx context.Context, posts []candidate) *charging {
-	c := &charging{charger: h.charger(), from: posts[0].from, tenants: map[string]*usage{}}
+// startCharging begins to charge for a batch of attempts and of deliveries that are put into Backlog without one. It
+// charges twice while attempts are still open, so that other processes hear of a slow tenant before the end of the
+// batch.
+func (h *Handler) startCharging(ctx context.Context, posts []candidate, ends []end) *charging {
+	c := &charging{charger: h.charger(), tenants: map[string]*usage{}, spent: map[string]time.Duration{}}
+	ctx = context.WithoutCancel(ctx)
+	all := slices.Clone(posts)
+	for _, e := range ends {
+		if e.stores() {
+			all = append(all, e.candidate)
+		}
+	}
+	if len(all) > 0 {
+		c.from, c.leaves = all[0].from, all[0].from != delivery.SlowQueue
+	}
+	if c.leaves {
+		var due []charge
+		c.waited, due = c.chargesForWaits(all)
+		if len(due) > 0 {
+			c.running.Go(func() { c.write(ctx, due) })
+		}
+	}
+	if len(posts) > 0 {
+		c.startTimers(ctx, posts)
+	}
+	return c
+}
+
+// startTimers charges for attempts that last.
+func (c *charging) startTimers(ctx context.Context, posts []candidate) {
 	for _, p := range posts {
 		if c.tenants[p.message.TenantID] == nil {
 			c.tenants[p.message.TenantID] = &usage{}
 		}
 		c.tenants[p.message.TenantID].open++
-	}
-	ctx = context.WithoutCancel(ctx)
-	if c.from != delivery.SlowQueue {
-		var due []charge
-		c.waited, due = c.chargesForWaits(posts)
-		if len(due) > 0 {
-			c.running.Go(func() { c.write(ctx, due) })
-		}
 	}
 	free := c.allowance.Free
 	for _, after := range []time.Duration{2 * free, 4 * free} {
@@ -70,7 +91,6 @@ func (h *Handler) startCharging(ctx context.Context, posts []candidate) *chargin
 			c.chargeUsage(ctx)
 		}))
 	}
-	return c
 }
 
 // begun notes the beginning of an attempt.
@@ -91,9 +111,15 @@ func (c *charging) ended(tenantID string, at time.Time) {
 	u.last = at
 }
 
-// stop charges the rest, after the last attempt. When it returns, no timer or charge runs any more. The time that each
-// tenant spent is left to the next batch, which knows whether others waited for it.
-func (c *charging) stop(ctx context.Context, spent map[string]time.Duration) {
+// spends notes time that a delivery of the tenant kept the batch.
+func (c *charging) spends(tenantID string, d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.spent[tenantID] += d
+}
+
+// stop charges the rest, after the last attempt. When it returns, no timer or charge runs any more.
+func (c *charging) stop(ctx context.Context) {
 	for _, t := range c.timers {
 		// A timer that is stopped in time never runs its function, which would have called Done.
 		if t.Stop() {
@@ -101,10 +127,17 @@ func (c *charging) stop(ctx context.Context, spent map[string]time.Duration) {
 		}
 	}
 	c.running.Wait()
-	if c.from != delivery.SlowQueue {
-		c.memory.batches.leave(c.from, lastBatch{ended: c.now(), wait: c.waited.average, spent: spent})
-	}
 	c.chargeUsage(context.WithoutCancel(ctx))
+}
+
+// leave leaves the time that each tenant spent to the next batch, which knows whether others waited for it.
+func (c *charging) leave() {
+	if !c.leaves {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.memory.batches.leave(c.from, lastBatch{ended: c.now(), wait: c.waited.average, spent: c.spent})
 }
 
 // chargeUsage adds the usage since the last charge to the tenants' accounts, and writes the charges that are due.

@@ -60,11 +60,13 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 
 	tasks, bad := h.gather(records)
 	ends, posts := h.decideAll(attempting, tasks)
+	charging := h.startCharging(attempting, posts, ends)
 	var aside sync.WaitGroup // must not wait for the slowest attempt of its batch
-	aside.Go(func() { ends = h.settle(after, ends) })
-	attempts := h.attemptAll(attempting, posts)
-	attempted := h.settle(after, h.nextAll(posts, attempts))
+	aside.Go(func() { ends = h.settleCharged(after, ends, charging) })
+	attempts := h.attemptAll(attempting, posts, charging)
+	attempted := h.settleCharged(after, h.nextAll(posts, attempts), charging)
 	aside.Wait()
+	charging.leave()
 	ends = append(ends, attempted...)
 	h.record(after, ends)
 	h.report(after, ends, bad, began)

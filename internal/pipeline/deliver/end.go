@@ -53,6 +53,11 @@ func (e end) moves() bool {
 	return e.outcome.Verdict == delivery.VerdictRetry || e.outcome.Verdict == delivery.VerdictDead
 }
 
+// stores reports whether the delivery is put into Backlog because of its endpoint.
+func (e end) stores() bool {
+	return e.moves() && e.move.To == delivery.ToBacklog && !e.outcome.Reason.Ours()
+}
+
 // returned reports whether the messages go back to their queue.
 func (e end) returned() bool { return e.moves() && e.move.To == delivery.Stay }
 

@@ -52,6 +52,20 @@ func (h *Handler) settle(ctx context.Context, ends []end) []end {
 	return ends
 }
 
+// settleCharged settles, and counts its time for each delivery that is put into Backlog: where the table is throttled,
+// a put keeps the process until it is given up.
+func (h *Handler) settleCharged(ctx context.Context, ends []end, charging *charging) []end {
+	began := h.Now()
+	settled := h.settle(ctx, ends)
+	took := h.Now().Sub(began)
+	for _, e := range ends {
+		if e.stores() {
+			charging.spends(e.message.TenantID, took)
+		}
+	}
+	return settled
+}
+
 // step carries out the moves of the ends that it takes. do returns one error per end. If AWS refuses an end, the metric
 // counts it, and refused returns its next move.
 type step struct {

@@ -4,8 +4,8 @@
 //
 // Two things are charged. A tenant that keeps a batch for longer than Free pays for the rest, whether or not others
 // wait (Due). And while deliveries wait for a process, the tenants of the batch that the process had before pay for the
-// time of their attempts there (Waited): the harm is that no process is free, and those tenants kept this one. While
-// processes are free, that time harms no other tenant and costs nothing.
+// time of their attempts and of their puts into Backlog there (Waited): the harm is that no process is free, and those
+// tenants kept this one. While processes are free, that time harms no other tenant and costs nothing.
 //
 // The whole state of a tenant is one moment, slow_until, in its item of EndpointHealth. It is moved by
 // the generic cell rate algorithm (ITU-T I.371): each charged second moves it by 1/Rate seconds, and time
