@@ -17,6 +17,7 @@ type busy struct {
 	pulse   int     // events at once each minute
 	inTurn  bool    // each begins when the one before is slow
 	fails   float64 // share of the answers that are 503
+	longer  time.Duration
 }
 
 // busyTimes are the times of the answers, on both sides of the free time, up to the attempt timeout.
@@ -70,6 +71,8 @@ func (b busy) scenario(rate float64) Scenario {
 // lasts is the length of the attack. Pulses and retries come later than a minute, and ten in turn one after the other.
 func (b busy) lasts() time.Duration {
 	switch {
+	case b.longer > 0:
+		return b.longer
 	case b.inTurn:
 		return 5 * busyMinute
 	case b.fails > 0:

@@ -25,7 +25,7 @@ func Scenarios() (all []Scenario) {
 	week.events = 0.01
 	return slices.Concat(
 		all, []Scenario{week}, busyScenarios(), failingScenarios(), honestTenants(), neighbours(), outages(),
-		pacedScenarios(), crowdScenarios(), dyingScenarios(), heldScenarios(),
+		pacedScenarios(), crowdScenarios(), dyingScenarios(), pulsedScenarios(), heldScenarios(),
 	)
 }
 

@@ -22,7 +22,7 @@ func (a Account) Owe(d time.Duration) Account {
 
 // Waited adds the time that a tenant spent in a batch while other deliveries waited. The first Free of it in each Least
 // is not charged: an honest tenant takes its part while an attacker is being found, and must not be found with the
-// attacker.
+// attacker. A smaller Free or a dearer rest ends pulses sooner, and finds honest tenants as well (capacity.md).
 func (s Settings) Waited(a Account, spent time.Duration, now time.Time) Account {
 	if now.Sub(a.opened) >= s.Least {
 		a.opened, a.spent = now, 0
