@@ -44,7 +44,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident practise settings test unit e2e lint sizes regions mutants invariants fuzz publishers suite vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries outbox hostile tools clean
+.PHONY: help run stack incident practise settings test unit e2e lint sizes freeze regions mutants invariants fuzz publishers suite vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries outbox hostile tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -128,6 +128,9 @@ sizes: ## print lines of Go and of the template, the share of comments, and word
 		END { printf "%-34s%6.1f%%\n", "comments of the product", 100 * comments / all }'; \
 	count -w 'words of documents' README.md 'infra/*.md' ':!infra/docs/spec.md' ':!infra/docs/CHANGELOG.md'; \
 	count -l 'template' template.yaml
+
+freeze: .venv/installed ## have updates compared with the template of this state, which becomes the latest release
+	go test -count 1 -tags emulator -run TestAnUpdateFromTheLatestReleaseCutsNobodyOff ./infra/proofs/template -args -freeze
 
 # Types that a Region lacks are judged with the template's conditions, which the linter does not know in rules.
 regions: .venv/installed ## lint the template for every Region that cfn-lint knows, and compare what each lacks (minutes)

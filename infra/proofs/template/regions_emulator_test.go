@@ -23,8 +23,8 @@ var inPartition = map[string]string{
 	"cn-": "aws-cn", "us-gov-": "aws-us-gov", "us-iso": "aws-iso", "eu-iso": "aws-iso-e", "eusc-": "aws-eusc",
 }
 
-// In each Region the default stack has only types that its CloudFormation knows. Before anything is created, a budget is
-// refused in those that have none.
+// In each Region the default stack has only types that its CloudFormation knows. A Region without budgets refuses one
+// before anything is created.
 func TestTheStackHasOnlyTypesThatTheRegionKnows(t *testing.T) {
 	whole, err := sam.Translate(t.Context(), sam.Source{Root: root, Environment: "default", Parameters: everything})
 	if err != nil {

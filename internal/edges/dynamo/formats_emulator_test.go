@@ -247,6 +247,7 @@ func formats() map[string]format {
 
 // got is what a store found.
 func got[T any](t *testing.T) func(v T, found bool, err error) any {
+	t.Helper()
 	return func(v T, found bool, err error) any {
 		t.Helper()
 		if err != nil || !found {

@@ -1,0 +1,136 @@
+//go:build emulator
+
+package template
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// edition is a translated template, with its conditions, and what the registry says about replacements.
+type edition struct {
+	template
+	outputs    object
+	createOnly map[string][]string // paths of properties by type
+}
+
+// kept are the types of which a resource may neither go nor become another one: they hold data, others have their names
+// or ARNs, or they are attached by hand.
+var kept = []string{
+	"AWS::ApiGatewayV2::Api", "AWS::DynamoDB::Table", "AWS::Events::EventBus", "AWS::IAM::ManagedPolicy", "AWS::KMS::Key",
+	"AWS::Logs::LogGroup", "AWS::SQS::Queue",
+}
+
+// frozen are properties that no update may change, beside those that the registry calls create-only. KMS refuses such
+// an update.
+var frozen = map[string][]string{
+	"AWS::KMS::Key": {"/properties/KeySpec", "/properties/KeyUsage", "/properties/MultiRegion", "/properties/Origin"},
+}
+
+// breaks are the reasons for which an update from one release to the next would cut somebody off.
+func breaks(from, to edition) (all []string) {
+	for id, old := range from.Resources {
+		next := to.Resources[id]
+		if next.Type != old.Type || !reflect.DeepEqual(next.All["Condition"], old.All["Condition"]) {
+			if slices.Contains(kept, old.Type) {
+				all = append(all, fmt.Sprintf("%s, of type %s, is gone, or has another type or condition", id, old.Type))
+			}
+			continue
+		}
+		for _, path := range slices.Concat(to.createOnly[old.Type], frozen[old.Type]) {
+			if !reflect.DeepEqual(property(old.Properties, path), property(next.Properties, path)) {
+				all = append(all, fmt.Sprintf("%s is replaced: %s differs", id, path))
+			}
+		}
+		if old.Type == "AWS::DynamoDB::Table" {
+			all = append(all, indexes(id, old.Properties, next.Properties)...)
+		}
+		if old.Type == "AWS::ApiGatewayV2::Stage" {
+			all = append(all, routes(id, old, to)...)
+		}
+	}
+	return append(all, surface(from, to)...)
+}
+
+// property is the value at a path of a schema, such as /properties/Budget/BudgetName.
+func property(properties object, path string) any {
+	names := strings.Split(strings.TrimPrefix(path, "/properties/"), "/")
+	last := len(names) - 1
+	return at(properties, names[:last]...)[names[last]]
+}
+
+// indexes: DynamoDB makes or removes one index of a table in an update, and changes none. A changed one would be both.
+func indexes(id string, old, next object) (all []string) {
+	before, after := indexesOf(old), indexesOf(next)
+	changes := 0
+	for name, index := range before {
+		switch other, stays := after[name]; {
+		case !stays:
+			changes++
+		case !reflect.DeepEqual(index["KeySchema"], other["KeySchema"]),
+			!reflect.DeepEqual(index["Projection"], other["Projection"]):
+			all = append(all, fmt.Sprintf("%s: the index %s is changed under its name", id, name))
+		}
+	}
+	for name := range after {
+		if before[name] == nil {
+			changes++
+		}
+	}
+	if changes > 1 {
+		all = append(all, fmt.Sprintf("%s: %d indexes are added or removed", id, changes))
+	}
+	return all
+}
+
+func indexesOf(table object) map[string]object {
+	named := map[string]object{}
+	for _, one := range list(table["GlobalSecondaryIndexes"]) {
+		index, _ := one.(object)
+		named[fmt.Sprint(index["IndexName"])] = index
+	}
+	return named
+}
+
+// routes: API Gateway refuses to remove a route while the stage has settings for it, and the API is updated before its
+// stage. So the settings go a release earlier.
+func routes(id string, old resource, to edition) (all []string) {
+	api := to.Resources[target(old.Properties["ApiId"])].Properties
+	for route := range at(old.Properties, "RouteSettings") {
+		method, path, _ := strings.Cut(route, " ")
+		if at(api, "Body", "paths", path)[strings.ToLower(method)] == nil {
+			all = append(all, fmt.Sprintf("%s: the route %s has settings, and is removed", id, route))
+		}
+	}
+	return all
+}
+
+// surface: those who deploy name parameters and read outputs.
+func surface(from, to edition) (all []string) {
+	for name, p := range from.Parameters {
+		next := to.Parameters[name]
+		if next == nil {
+			all = append(all, "the parameter "+name+" is gone")
+			continue
+		}
+		for _, value := range list(p["AllowedValues"]) {
+			if !slices.Contains(list(next["AllowedValues"]), value) && next["AllowedValues"] != nil {
+				all = append(all, fmt.Sprintf("the parameter %s no longer takes %v", name, value))
+			}
+		}
+	}
+	for name, p := range to.Parameters {
+		if from.Parameters[name] == nil && p["Default"] == nil {
+			all = append(all, "the parameter "+name+" is new, and has no default")
+		}
+	}
+	for name := range maps.Keys(from.outputs) {
+		if to.outputs[name] == nil {
+			all = append(all, "the output "+name+" is gone")
+		}
+	}
+	return all
+}

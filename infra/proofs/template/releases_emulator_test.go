@@ -1,0 +1,149 @@
+//go:build emulator
+
+package template
+
+import (
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/infra/kit/sam"
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
+)
+
+type resource = cfn.Resource
+
+// The latest release, as CloudFormation got it. `make freeze` writes it anew. Once a version is tagged, its file stays,
+// and the next version gets one of its own.
+var (
+	latest = filepath.Join("testdata", "releases", "1.0.0.json")
+	freeze = flag.Bool("freeze", false, "write the template of this state as the latest release")
+)
+
+func TestAnUpdateFromTheLatestReleaseCutsNobodyOff(t *testing.T) {
+	now, err := sam.Translate(t.Context(), sam.Source{Root: root, Environment: "default"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *freeze {
+		text, err := json.MarshalIndent(now.Body, "", " ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(latest, append(text, '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found := breaks(released(t), editionOf(t, now.Body)); len(found) > 0 {
+		slices.Sort(found)
+		t.Errorf("an update from %s:\n%s", latest, strings.Join(found, "\n"))
+	}
+}
+
+func released(t *testing.T) edition {
+	t.Helper()
+	text, err := os.ReadFile(latest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var body object
+	if err := json.Unmarshal(text, &body); err != nil {
+		t.Fatal(err)
+	}
+	return editionOf(t, body)
+}
+
+func editionOf(t *testing.T, body object) edition {
+	t.Helper()
+	e := edition{template: cfn.Of(body), outputs: at(body, "Outputs")}
+	kinds := map[string]bool{}
+	for _, one := range e.Resources {
+		kinds[one.Type] = true
+	}
+	e.createOnly = createOnly(t, slices.Sorted(maps.Keys(kinds)))
+	return e
+}
+
+var readSchemas = map[string]map[string][]string{} // by their types
+
+// createOnly are the create-only properties of types, by the registry.
+func createOnly(t *testing.T, kinds []string) map[string][]string {
+	t.Helper()
+	key := strings.Join(kinds, " ")
+	if readSchemas[key] != nil {
+		return readSchemas[key]
+	}
+	python := filepath.Join(root, ".venv/bin/python")
+	out, err := exec.CommandContext(t.Context(), python, append([]string{"schemas.py"}, kinds...)...).Output()
+	if err != nil {
+		t.Fatalf("reading schemas: %v", err)
+	}
+	var found map[string][]string
+	if err := json.Unmarshal(out, &found); err != nil {
+		t.Fatal(err)
+	}
+	readSchemas[key] = found
+	return found
+}
+
+// Each rule refuses the change that it is for, and nothing else is refused with it.
+func TestTheRulesOfReleasesRefuse(t *testing.T) {
+	from := released(t)
+	properties := func(id string) object { return from.Resources[id].Properties }
+	table := properties("DeadLetters")
+	index := func(name string) object { return indexesOf(table)[name] }
+	for name, row := range map[string]struct {
+		change func()
+		want   string
+	}{
+		"a description of a managed policy": {func() { properties("Deleters")["Description"] = "x" },
+			"Deleters is replaced: /properties/Description differs"},
+		"another name of a queue": {func() { properties("EventsQueue")["QueueName"] = "events" },
+			"EventsQueue is replaced: /properties/QueueName differs"},
+		"another kind of key": {func() { properties("SecretsKey")["KeySpec"] = "RSA_2048" },
+			"SecretsKey is replaced: /properties/KeySpec differs"},
+		"another key of a table": {func() { table["KeySchema"] = []any{} },
+			"DeadLetters is replaced: /properties/KeySchema differs"},
+		"a table gone": {func() { delete(from.Resources, "Jobs") },
+			"Jobs, of type AWS::DynamoDB::Table, is gone, or has another type or condition"},
+		"a policy gone": {func() { delete(from.Resources, "KeyIssuers") },
+			"KeyIssuers, of type AWS::IAM::ManagedPolicy, is gone, or has another type or condition"},
+		"a queue on a condition": {func() { from.Resources["SlowQueue"].All["Condition"] = "HasSlow" },
+			"SlowQueue, of type AWS::SQS::Queue, is gone, or has another type or condition"},
+		"an index with another key": {func() { index("by-tenant")["KeySchema"] = []any{} },
+			"DeadLetters: the index by-tenant is changed under its name"},
+		"an index with another projection": {func() { index("by-tenant")["Projection"] = object{"ProjectionType": "ALL"} },
+			"DeadLetters: the index by-tenant is changed under its name"},
+		"two other indexes": {func() { index("by-tenant")["IndexName"] = "by-tenants" },
+			"DeadLetters: 2 indexes are added or removed"},
+		"a route with settings gone": {func() { delete(at(properties("HttpApi"), "Body", "paths"), "/v1/source-addresses") },
+			"HttpApiApiGatewayDefaultStage: the route GET /v1/source-addresses has settings, and is removed"},
+		"a parameter gone": {func() { delete(from.Parameters, "Stage") }, "the parameter Stage is gone"},
+		"a parameter without default": {func() { from.Parameters["Size"] = object{"Type": "String"} },
+			"the parameter Size is new, and has no default"},
+		"a value that is taken no more": {func() { from.Parameters["Notices"]["AllowedValues"] = []any{"off"} },
+			"the parameter Notices no longer takes on"},
+		"an output gone": {func() { delete(from.outputs, "ApiUrl") }, "the output ApiUrl is gone"},
+	} {
+		from.template, from.outputs = released(t).template, released(t).outputs
+		table = properties("DeadLetters")
+		row.change()
+		if diff := cmp.Diff([]string{row.want}, breaks(released(t), from)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	from = released(t)
+	table = properties("DeadLetters")
+	table["GlobalSecondaryIndexes"] = slices.Delete(list(table["GlobalSecondaryIndexes"]), 0, 1)
+	if found := breaks(released(t), from); len(found) > 0 {
+		t.Errorf("one index fewer: %v", found)
+	}
+}
