@@ -32,6 +32,13 @@ DEPLOYED := GOOS=linux GOARCH=arm64 $(GO_BUILD)
 # fetches it.
 export GOTOOLCHAIN := $(filter go1.%,$(file <go.mod))
 
+# With FIPS=1 all is compiled against the Go Cryptographic Module of certificate 5247, in its FIPS 140-3 mode: what is
+# packed, and what is tested (infra/docs/fips.md).
+FIPS ?=
+ifeq ($(FIPS),1)
+export GOFIPS140 := v1.0.0
+endif
+
 # One way of compiling for builds, tests and linters, so that they share it. Only the race detector needs cgo.
 export CGO_ENABLED := 0
 
@@ -44,7 +51,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident practise settings test unit e2e lint sizes freeze regions mutants invariants fuzz publishers suite vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries outbox hostile tools clean
+.PHONY: help run stack incident practise settings test unit e2e lint sizes freeze regions mutants invariants fuzz publishers suite fips vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries outbox hostile tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -171,6 +178,14 @@ suite: .tools/suite/installed ## compare the verdicts of the official suite of J
 	go test -count 1 -v -run OfficialSuite ./infra/tool/movein/redraft -args -suite $(CURDIR)/.tools/suite/tests \
 		-metaschemas $(CURDIR)/$$(echo .venv/lib/python3*/site-packages/jsonschema_specifications/schemas)
 
+# Short keys of tests that are not about keys panic where nothing but FIPS 140-3 is allowed: their packages are tested in
+# the module's usual mode alone.
+FIPS_ONLY := ./internal/rules/deadletter ./internal/rules/signature ./internal/rules/delivery ./internal/edges/keyring \
+	./internal/pipeline/deadletter ./internal/tenants/webhooks ./internal/operators/...
+fips: ## run the functions' unit tests in FIPS 140-3 mode, and those of all that signs or seals where nothing else is allowed
+	GOFIPS140=v1.0.0 go test -count 1 -timeout $(TIMEOUT) ./functions/... ./internal/... ./infra/tool/herald/commands
+	GOFIPS140=v1.0.0 GODEBUG=fips140=only go test -count 1 -timeout $(TIMEOUT) $(FIPS_ONLY)
+
 vulns: .tools/govulncheck-$(GOVULNCHECK) ## look for known vulnerabilities in what the code calls
 	@status=0; .tools/bin/govulncheck ./... || status=$$?; \
 	case $$status in 0 | 3) ;; *) echo "make: nothing was checked; can Go's vulnerability database be reached?" >&2;; esac; \
@@ -194,7 +209,7 @@ site-pages:
 
 PLATFORMS := linux_amd64 linux_arm64 darwin_amd64 darwin_arm64 windows_amd64 windows_arm64
 package: VERSION = $(shell cat infra/install/pack/VERSION)
-package: $(OVERLAY) ## write what installs this version, the same bytes each time, into .local; CATALOGUE=file adds events
+package: $(OVERLAY) ## write what installs this version, the same bytes each time, into .local; CATALOGUE=file adds events; FIPS=1: FIPS 140-3
 	@rm -rf .local/arm64 .local/cli; mkdir -p .local/arm64 .local/cli
 	@$(MAKE) -s -j $(or $(JOBS),$(shell getconf _NPROCESSORS_ONLN)) VERSION='$(VERSION)' \
 		package-functions $(PLATFORMS:%=package-herald-%)

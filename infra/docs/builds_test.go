@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -29,9 +30,24 @@ func TestMake_setsTheVersionThatProgramsSay(t *testing.T) {
 	if out, err := recipe(t, "$(GO_BUILD) -o "+program+" ./infra/tool/herald", "VERSION=9.8.7"); err != nil {
 		t.Fatalf("building: %v: %s", err, out)
 	}
-	out, err := exec.CommandContext(t.Context(), program, "--version").Output()
-	if want := "herald version 9.8.7, "; err != nil || !strings.HasPrefix(string(out), want) {
-		t.Errorf("herald --version says %q, want %q first: %v", out, want, err)
+	for mode, want := range map[string]string{
+		"off": "herald version 9.8.7, " + program,
+		"on":  "herald version 9.8.7, FIPS 140-3 by the Go Cryptographic Module latest, " + program,
+	} {
+		version := exec.CommandContext(t.Context(), program, "--version")
+		version.Env = append(os.Environ(), "GODEBUG=fips140="+mode)
+		if out, err := version.Output(); err != nil || strings.TrimSpace(string(out)) != want {
+			t.Errorf("herald --version says %q, want %q: %v", out, want, err)
+		}
+	}
+}
+
+// Without FIPS=1, Go is not told of its cryptographic module, so that the binaries are those of any other build.
+func TestMake_compilesForFIPSOnRequestAlone(t *testing.T) {
+	for variable, want := range map[string]string{"FIPS=": "", "FIPS=0": "", "FIPS=1": "v1.0.0"} {
+		if got, err := recipe(t, "echo $$GOFIPS140", variable); err != nil || got != want {
+			t.Errorf("%s: GOFIPS140 is %q, want %q: %v", variable, got, want, err)
+		}
 	}
 }
 

@@ -14,6 +14,12 @@ export interface HeraldParameters {
    */
   readonly stage?: string
   /**
+   * Whether the functions call AWS by its FIPS endpoints. For a package that was made with FIPS=1, in us-east-1,
+   * us-east-2, us-west-1, us-west-2, us-gov-east-1 or us-gov-west-1.
+   * @default 'no'
+   */
+  readonly fipsEndpoints?: 'yes' | 'no'
+  /**
    * Lowest level of log lines that are kept. The functions read it as AWS_LAMBDA_LOG_LEVEL. DEBUG also keeps Lambda's
    * REPORT lines of fanout and deliver, with the duration, the memory and the cold start of each run.
    * @default 'INFO'
@@ -434,6 +440,7 @@ export interface Rule {
 
 export const rules: { readonly [P in keyof Required<HeraldParameters>]: Rule } = {
   stage: { name: 'Stage', default: 'default', maxLength: 31, pattern: '[a-z][a-z0-9-]*' },
+  fipsEndpoints: { name: 'FipsEndpoints', default: 'no', values: ['yes', 'no'] },
   logLevel: { name: 'LogLevel', default: 'INFO', values: ['DEBUG', 'INFO'] },
   logRetentionDays: {
     name: 'LogRetentionDays',

@@ -33,6 +33,7 @@ var variants = map[string][]string{
 		"DomainName=webhooks.example.com", "CertificateArn=arn:aws:acm:eu-central-1:111122223333:certificate/0d",
 	},
 	"FanoutReservedConcurrency": {"FanoutReservedConcurrency=50"},
+	"FipsEndpoints":             {"FipsEndpoints=yes"},
 	"FunctionPolicies":          {"FunctionPolicies=off"},
 	"GradualDeployment":         {"GradualDeployment=true"},
 	"HeartbeatTenant":           {"HeartbeatTenant=heartbeat"},

@@ -17,6 +17,18 @@ variable "stage" {
   }
 }
 
+variable "fips_endpoints" {
+  description = "Whether the functions call AWS by its FIPS endpoints. For a package that was made with FIPS=1, in us-east-1, us-east-2, us-west-1, us-west-2, us-gov-east-1 or us-gov-west-1."
+  type        = string
+  default     = "no"
+  nullable    = false
+
+  validation {
+    condition     = contains(["yes", "no"], var.fips_endpoints)
+    error_message = "FipsEndpoints must be one of yes, no."
+  }
+}
+
 variable "log_level" {
   description = "Lowest level of log lines that are kept. The functions read it as AWS_LAMBDA_LOG_LEVEL. DEBUG also keeps Lambda's REPORT lines of fanout and deliver, with the duration, the memory and the cold start of each run."
   type        = string
@@ -1058,6 +1070,7 @@ locals {
 
   parameters = {
     Stage                      = var.stage
+    FipsEndpoints              = var.fips_endpoints
     LogLevel                   = var.log_level
     LogRetentionDays           = tostring(var.log_retention_days)
     SchemaCheck                = var.schema_check

@@ -7,6 +7,7 @@ package parameters
 // The parameters, in the template's order. The template says what they are.
 const (
 	Stage                      = "Stage"
+	FipsEndpoints              = "FipsEndpoints"
 	LogLevel                   = "LogLevel"
 	LogRetentionDays           = "LogRetentionDays"
 	SchemaCheck                = "SchemaCheck"

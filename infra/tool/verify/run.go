@@ -36,6 +36,8 @@ type Config struct {
 	Objective time.Duration   // for first attempts: infra/docs/operators.md, "Service levels"
 	Progress  func(Result)    // is told of each step when it has ended
 
+	FIPSEndpoints bool // the functions call AWS by its FIPS endpoints
+
 	Operators []string // ARNs of the operator functions, and of replay's alias
 
 	Alarms cloudwatch.DescribeAlarmsAPIClient // nil: the stack has none

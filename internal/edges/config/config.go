@@ -4,6 +4,7 @@
 package config
 
 import (
+	"crypto/fips140"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -23,6 +24,14 @@ import (
 
 // Version is the release, set by the linker.
 var Version = "dev"
+
+// FIPSModule is the version of the Go Cryptographic Module where the program is in FIPS 140-3 mode; empty in any other.
+func FIPSModule() string {
+	if !fips140.Enabled() {
+		return ""
+	}
+	return fips140.Version()
+}
 
 // UserAgent is the User-Agent of every delivery.
 func UserAgent() string { return "Herald/" + Version }

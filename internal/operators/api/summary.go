@@ -30,6 +30,9 @@ type Summary struct {
 
 	// Causes of death, on request.
 	Causes *Causes `json:"causes,omitzero"`
+
+	// The version of the Go Cryptographic Module where the function is in FIPS 140-3 mode; else absent.
+	FIPSModule string `json:"fips_module,omitzero"`
 }
 
 // EndpointCounts counts endpoints in trouble.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/herald-webhooks/herald/internal/edges/config"
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/edges/parallel"
 	"github.com/herald-webhooks/herald/internal/operators/api"
@@ -35,6 +36,7 @@ func (o overview) summary(ctx context.Context, _ *invoke.Call, req api.SummaryRe
 		return api.Summary{}, err
 	}
 	s.Waiting = api.Backlogged{Count: total.Items, Held: total.Held, More: total.More, NextDueAt: total.NextDue}
+	s.FIPSModule = config.FIPSModule()
 	return s, nil
 }
 

@@ -30,7 +30,7 @@ func tree(s setup) *cli.Command {
 			"delete for good, and KeyIssuers for keys and imports. Your ARN goes with every request; the\n" +
 			"proof is in CloudTrail, if its data events are on.\n" +
 			"Exit codes: 0 done, 1 failed, 2 usage, 3 unhealthy or done in part, 4 denied.",
-		Version:               config.Version + installedAt(),
+		Version:               config.Version + cryptography() + installedAt(),
 		EnableShellCompletion: true,
 		Suggest:               true,
 		Reader:                s.terminal.In,
@@ -58,6 +58,14 @@ func tree(s setup) *cli.Command {
 	}
 	usage.Prepare(root)
 	return root
+}
+
+// cryptography follows the version where the program is in FIPS 140-3 mode.
+func cryptography() string {
+	if module := config.FIPSModule(); module != "" {
+		return ", FIPS 140-3 by the Go Cryptographic Module " + module
+	}
+	return ""
 }
 
 // installedAt follows the version: a machine may have several programs of that name.

@@ -113,6 +113,7 @@ func proofOf(ctx context.Context, s stack.Stack, local bool) (proof, error) {
 	c.Patience, c.Objective = 3*time.Minute, 30*time.Second
 	c.Waits, c.Processes = waits, processes
 	c.Operators = operators
+	c.FIPSEndpoints = s.Parameters[parameters.FipsEndpoints] == "yes"
 	c.Client = &client.Client{
 		State: state, Operator: s.Operator, HTTP: &http.Client{Timeout: 30 * time.Second}, SQS: sqs.NewFromConfig(s.AWS),
 		Lambda: lambda.NewFromConfig(s.AWS, func(o *lambda.Options) { o.RetryMaxAttempts = 1 }),
