@@ -35,15 +35,16 @@ type Line struct {
 	MessageID  string `json:"message_id,omitzero"` // of a rejected event
 	JobID      string `json:"job_id,omitzero"`
 
-	Act             string         `json:"act,omitzero"`    // of a job that is started
-	Reason          string         `json:"reason,omitzero"` // the operator's
-	RateLimit       int            `json:"rate_limit,omitzero"`
-	DiscardedBefore time.Time      `json:"discarded_before,omitzero"`
-	Selector        jsontext.Value `json:"selector,omitempty"`       // of a job
-	Changed         []string       `json:"changed,omitzero"`         // fields of an endpoint
-	HeadersDropped  []string       `json:"headers_dropped,omitzero"` // names; the URL went to another origin
-	Before          any            `json:"before,omitempty"`
-	After           any            `json:"after,omitempty"`
+	Act              string         `json:"act,omitzero"`    // of a job that is started
+	Reason           string         `json:"reason,omitzero"` // the operator's
+	RateLimit        int            `json:"rate_limit,omitzero"`
+	EndpointsPerHost *int           `json:"endpoints_per_host,omitzero"` // that an operator allows a tenant
+	DiscardedBefore  time.Time      `json:"discarded_before,omitzero"`
+	Selector         jsontext.Value `json:"selector,omitempty"`       // of a job
+	Changed          []string       `json:"changed,omitzero"`         // fields of an endpoint
+	HeadersDropped   []string       `json:"headers_dropped,omitzero"` // names; the URL went to another origin
+	Before           any            `json:"before,omitempty"`
+	After            any            `json:"after,omitempty"`
 }
 
 // Writer writes lines before the changes that they are about are made.

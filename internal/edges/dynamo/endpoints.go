@@ -59,8 +59,9 @@ type Fields string
 // endpoint, and Named also those by which its owner knows it: all that operators may see.
 const (
 	Keys     Fields = "tenant_id, endpoint_id"
-	Deciding        = Keys + ", #status, events, created_at, updated_at, deleted_at, secret_rotated_at, rate_limit"
-	Named           = Deciding + ", #url, description, previous_until"
+	Deciding        = Keys + ", #status, events, created_at, updated_at, deleted_at, secret_rotated_at, rate_limit, " +
+		"site, sited_at"
+	Named = Deciding + ", #url, description, previous_until"
 )
 
 // Only returns the store with these fields for Get and List.

@@ -79,7 +79,8 @@ func (r marksRow) of(endpointID string) endpoint.Marks {
 	return r.Endpoints[endpointID]
 }
 
-// putMarks stores new marks in place of row. It drops the marks of endpoints that are gone for good.
+// putMarks stores new marks in place of row. It drops the marks of endpoints that are gone for good, unless they hold
+// for endpoints that come to their site.
 func (s *Endpoints) putMarks(
 	ctx context.Context, key EndpointKey, row marksRow, marks endpoint.Marks,
 ) (stored bool, err error) {
@@ -104,12 +105,18 @@ func (s *Endpoints) putMarks(
 	return stored, err
 }
 
-// known returns the marks of the stored endpoints, deleted ones included. A Query is no snapshot: it may miss an
-// endpoint that changes its key during the Query. An endpoint is gone only if a second Query misses it, too.
+// known returns the marks of the stored endpoints, deleted ones included, and those that outlast their endpoint. A
+// Query is no snapshot: it may miss an endpoint that changes its key during the Query. An endpoint is gone only if a
+// second Query misses it, too.
 func (s *Endpoints) known(
 	ctx context.Context, tenantID string, marks map[string]endpoint.Marks,
 ) (map[string]endpoint.Marks, error) {
 	known := map[string]endpoint.Marks{}
+	for id, m := range marks {
+		if m.Carries() {
+			known[id] = m
+		}
+	}
 	for try := 0; try < 2 && len(known) < len(marks); try++ {
 		rows, err := s.queryAll(ctx, query{condition: allOfTenant, values: ofTenant(tenantID), fields: "endpoint_id"})
 		if err != nil {

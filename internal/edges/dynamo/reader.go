@@ -253,7 +253,7 @@ func (r result) of(key EndpointKey) (reading Reading) {
 	reading.Found = found
 	reading.Tenant = marks.Tenant
 	if found {
-		reading.Endpoint.Marks = marks.Endpoints[key.EndpointID]
+		reading.Endpoint.Marks = marks.Of(reading.Endpoint)
 	}
 	reading.Circuit = circuit.Item{TenantID: key.TenantID, EndpointID: key.EndpointID}
 	own, tenant := endpointScope+key.EndpointID, tenantScope+key.TenantID

@@ -11,10 +11,10 @@ import (
 // SiteKey names a tenant's endpoints at a site ([endpoint.SiteOf]).
 type SiteKey struct{ TenantID, Site string }
 
-// TestCounts counts the tests of tenants at sites, minute by minute, in the table Deliveries. Every reader of that table
-// names ids of deliveries, and no id begins as these keys do, so none meets a count. In Endpoints the rows would be
-// listed, restored and indexed as endpoints, and in EndpointHealth release would read them every minute. TTL removes
-// them.
+// TestCounts counts the tests of tenants at sites, minute by minute, in the table Deliveries. Every reader of that
+// table names ids of deliveries, and no id begins as these keys do, so none meets a count. In Endpoints the rows
+// would be listed, restored and indexed as endpoints, and in EndpointHealth release would read them every minute. TTL
+// removes them.
 type TestCounts struct{ table }
 
 // NewTestCounts returns the store on the table Deliveries.

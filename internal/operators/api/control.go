@@ -19,11 +19,15 @@ var (
 	// SendTest sends a test delivery to an endpoint, whatever it subscribes to. The test is attempted once.
 	SendTest = Action[TestRequest, TestDelivery]{Control, "test"}
 
-	// Limit sets an operator's limit on an endpoint, in place of the one before.
+	// Limit sets an operator's limit on an endpoint, or the same on each endpoint that a tenant has or will have, in place
+	// of the one before.
 	Limit = Action[LimitRequest, ControlAnswer]{Control, "limit"}
 
 	// Unlimit removes an operator's limit. The owner's stays.
 	Unlimit = Action[Target, ControlAnswer]{Control, "unlimit"}
+
+	// Allow sets how many endpoints a tenant may have at one domain, where that is more than the stack allows all.
+	Allow = Action[AllowRequest, ControlAnswer]{Control, "allow"}
 )
 
 // The results of control.
@@ -35,6 +39,7 @@ const (
 	ResultSent       Result = "sent"       // a test
 	ResultLimited    Result = "limited"
 	ResultUnlimited  Result = "unlimited"
+	ResultAllowed    Result = "allowed"
 )
 
 // Target names an endpoint, or without endpoint_id all endpoints of a tenant.
@@ -59,12 +64,20 @@ type DiscardRequest struct {
 	Confirm bool `json:"confirm"`
 }
 
-// LimitRequest has the limit of one endpoint.
+// LimitRequest has the limit of an endpoint, or of each endpoint of a tenant.
 type LimitRequest struct {
 	Target `json:",embed"`
 
 	// In deliveries a second: 1 to 300.
 	RateLimit int `json:"rate_limit"`
+}
+
+// AllowRequest has a tenant's number of endpoints at one domain.
+type AllowRequest struct {
+	Target `json:",embed"`
+
+	// 0 to 200. 0 allows as many as the stack does.
+	EndpointsPerHost int `json:"endpoints_per_host"`
 }
 
 // TestRequest names one endpoint. A test of all endpoints of a tenant would be a flood.
@@ -105,6 +118,9 @@ type ControlAnswer struct {
 
 	// Likewise the operator's limit.
 	OperatorRateLimit int `json:"operator_rate_limit,omitzero"`
+
+	// After an allowance: how many endpoints the tenant may have at one domain. Left out if the stack's own bound holds.
+	EndpointsPerHost int `json:"endpoints_per_host,omitzero"`
 }
 
 // WaitingCount counts waiting deliveries, at least.

@@ -34,6 +34,7 @@ const (
 	CodeAlreadyPaused  Code = "already_paused"  // by an operator; another pause would replace its reason
 	CodeNotPaused      Code = "not_paused"      // by an operator
 	CodeAlreadyLimited Code = "already_limited" // by an operator, to the same number
+	CodeAlreadyAllowed Code = "already_allowed" // the same number
 	CodeNotLimited     Code = "not_limited"     // by an operator
 	CodePaused         Code = "paused"          // nothing is sent to a paused endpoint: resume it first
 	CodeTenantPaused   Code = "tenant_paused"   // nothing is sent to a paused tenant: resume it first

@@ -20,7 +20,11 @@ func (h *Handler) pause(ctx context.Context, call *invoke.Call, req api.Target) 
 		return api.ControlAnswer{}, err
 	}
 	t, changed, err := h.mark(ctx, call, t, audit.Line{Reason: req.Reason}, func(m *endpoint.Marks) bool {
-		return m.Pause(call.Now, call.Operator, req.Reason)
+		changed := m.Pause(call.Now, call.Operator, req.Reason)
+		if changed {
+			m.PauseSite = t.site()
+		}
+		return changed
 	})
 	if err != nil {
 		return api.ControlAnswer{}, err
@@ -60,7 +64,8 @@ func (h *Handler) resume(ctx context.Context, call *invoke.Call, req api.Target)
 		return api.ControlAnswer{}, err
 	}
 	line := audit.Line{Reason: req.Reason}
-	t, changed, err := h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool { return m.Resume(call.Now) })
+	end := func(m *endpoint.Marks) bool { return m.Resume(call.Now) }
+	t, changed, err := h.lift(ctx, call, t, line, end, leavePause)
 	if err != nil {
 		return api.ControlAnswer{}, err
 	}

@@ -1,7 +1,8 @@
 // Package control lets operators stop deliveries to an endpoint or to all of a tenant's, start them again, send an
-// endpoint's backlog at once, discard it, limit an endpoint's deliveries a second, and test an endpoint.
+// endpoint's backlog at once, discard it, limit deliveries a second, test an endpoint, and allow a tenant more
+// endpoints.
 //
-// It promises that every action but a test is one write of the tenant's row of marks; that release looks for waiting
+// It promises that every action but a test writes the tenant's row of marks alone; that release looks for waiting
 // deliveries after all but a limit, at each endpoint that was listed before; that a request which would change nothing
 // is refused with the reason, and that each is logged with operator and resource. It sends no event's delivery and
 // deletes nothing: release and deliver act on the marks, release within a minute, deliver with its next batch.
@@ -72,6 +73,7 @@ func (h *Handler) Function() *invoke.Function {
 			invoke.Serve(api.SendTest, h.test),
 			invoke.Serve(api.Limit, h.limit),
 			invoke.Serve(api.Unlimit, h.unlimit),
+			invoke.Serve(api.Allow, h.allow),
 		),
 	}
 }

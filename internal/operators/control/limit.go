@@ -11,13 +11,11 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
-// limit sets an operator's limit on an endpoint, in place of an earlier one. Between it and the owner's limit, the
+// limit sets an operator's limit on an endpoint, or the same one on each endpoint that a tenant has or will have, in
+// place of an earlier one. Between it and the owner's limit, the
 // smaller one counts. It lasts until an operator removes it. That operator may be another one, so its reason is
 // required.
 func (h *Handler) limit(ctx context.Context, call *invoke.Call, req api.LimitRequest) (api.ControlAnswer, error) {
-	if err := invoke.Required("endpoint_id", req.EndpointID); err != nil {
-		return api.ControlAnswer{}, err
-	}
 	if req.RateLimit < endpoint.MinRate || req.RateLimit > endpoint.MaxRate {
 		bounds := fmt.Sprintf("must be %d to %d deliveries a second", endpoint.MinRate, endpoint.MaxRate)
 		return api.ControlAnswer{}, invoke.Invalid("rate_limit", bounds)
@@ -32,7 +30,11 @@ func (h *Handler) limit(ctx context.Context, call *invoke.Call, req api.LimitReq
 	call.Note(slog.Int("rate_limit", req.RateLimit))
 	line := audit.Line{Reason: req.Reason, RateLimit: req.RateLimit}
 	t, changed, err := h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool {
-		return m.Limit(req.RateLimit, call.Now, call.Operator, req.Reason)
+		changed := m.Limit(req.RateLimit, call.Now, call.Operator, req.Reason)
+		if changed {
+			m.LimitSite = t.site()
+		}
+		return changed
 	})
 	if err != nil {
 		return api.ControlAnswer{}, err
@@ -44,16 +46,13 @@ func (h *Handler) limit(ctx context.Context, call *invoke.Call, req api.LimitReq
 	return t.answerLimit(api.ResultLimited), nil
 }
 
-// unlimit removes an operator's limit. It leases the endpoint: its waiting deliveries may be sent now.
+// unlimit removes an operator's limit. It leases the endpoints: their waiting deliveries may be sent now.
 func (h *Handler) unlimit(ctx context.Context, call *invoke.Call, req api.Target) (api.ControlAnswer, error) {
-	if err := invoke.Required("endpoint_id", req.EndpointID); err != nil {
-		return api.ControlAnswer{}, err
-	}
 	t, err := h.find(ctx, call, req)
 	if err != nil {
 		return api.ControlAnswer{}, err
 	}
-	t, changed, err := h.mark(ctx, call, t, audit.Line{Reason: req.Reason}, (*endpoint.Marks).Unlimit)
+	t, changed, err := h.lift(ctx, call, t, audit.Line{Reason: req.Reason}, (*endpoint.Marks).Unlimit, leaveLimit)
 	if err != nil {
 		return api.ControlAnswer{}, err
 	}
@@ -71,5 +70,8 @@ func (t target) answerLimit(result api.Result) api.ControlAnswer {
 	answer := t.answer(result)
 	answer.RateLimit = t.found.Endpoint.RateLimit
 	answer.OperatorRateLimit = t.found.Endpoint.Marks.RateLimit
+	if t.ofTenant() {
+		answer.OperatorRateLimit = t.found.Tenant.RateLimit
+	}
 	return answer
 }

@@ -1,11 +1,14 @@
 package control
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/testkit"
@@ -82,14 +85,14 @@ func TestHandler_limit_refuses(t *testing.T) {
 		"a text":                 {newRig(), "limit", one + `,"rate_limit":"10"` + reason, "invalid_field rate_limit"},
 		"null":                   {newRig(), "limit", one + `,"rate_limit":null` + reason, "invalid_field rate_limit"},
 		"no reason":              {newRig(), "limit", one + `,"rate_limit":10`, "invalid_field reason"},
-		"a tenant":               {newRig(), "limit", all + ten, "invalid_field endpoint_id"},
+		"nobody":                 {newRig(), "limit", ten[1:], "invalid_field endpoint_id"},
 		"a deleted endpoint":     {newRig(), "limit", gone + ten, "deleted endpoint_id"},
 		"an unreadable endpoint": {newRig().broken("webhook_1"), "limit", one + ten, "unreadable endpoint_id"},
 		"unreadable marks":       {newRig().garbled(), "limit", one + ten, "unreadable endpoint_id"},
 		"the same again":         {newRig().limited(10, 0), "limit", one + ten, "already_limited endpoint_id"},
 		"no limit to remove":     {newRig(), "unlimit", one, "not_limited endpoint_id"},
 		"an owner's limit alone": {newRig().limited(0, 10), "unlimit", one, "not_limited endpoint_id"},
-		"a tenant's limit":       {newRig(), "unlimit", all, "invalid_field endpoint_id"},
+		"a tenant without one":   {newRig().limited(10, 0), "unlimit", all, "not_limited tenant_id"},
 		"a deleted one's limit":  {newRig(), "unlimit", gone, "deleted endpoint_id"},
 		"a rate to remove":       {newRig().limited(10, 0), "unlimit", one + ten, "unknown_field rate_limit"},
 	} {
@@ -112,5 +115,93 @@ func TestHandler_limit_leavesTheOtherMarksAlone(t *testing.T) {
 		if limit := action == "limit" || action == "resume"; (marks.RateLimit == 10) != limit {
 			t.Errorf("after %s the limit is %d", action, marks.RateLimit)
 		}
+	}
+}
+
+// An order on an endpoint holds for what its owner creates at the domain afterwards, even if the endpoint is gone for
+// good. An end of the order, on any endpoint there, ends it for all that came there.
+func TestHandler_anOrderIsNotShedByDeletingAndCreating(t *testing.T) {
+	for name, row := range map[string]struct {
+		order, end string
+		held       func(m endpoint.Marks) bool
+	}{
+		"a pause": {"pause " + one, "resume", endpoint.Marks.Paused},
+		"a limit": {"limit " + one + ten, "unlimit", func(m endpoint.Marks) bool { return m.RateLimit == 10 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newRig()
+			at := func(id, url string, sited time.Time) {
+				w.change(id, func(e *endpoint.Endpoint) {
+					*e = endpoint.Endpoint{ID: id, TenantID: "acme", URL: url, Status: endpoint.Active}
+					e.ComeTo(sited)
+				})
+			}
+			marks := func(id string) endpoint.Marks {
+				read, err := w.aws.Process("deliver").Endpoints().Marks(t.Context(), "acme")
+				if err != nil {
+					t.Fatal(err)
+				}
+				return read.Of(w.aws.Endpoints[id])
+			}
+			at("webhook_1", "https://a.example.com/", now.Add(-time.Hour))
+			at("webhook_2", "https://b.example.com/", now.Add(-time.Hour))
+			action, fields, _ := strings.Cut(row.order, " ")
+			testkit.Read[api.ControlAnswer](t, w.ask(t, action, fields))
+			left := w.aws.Endpoints["webhook_1"].Marks
+			delete(w.aws.Endpoints, "webhook_1")
+			w.aws.Left[dynamo.EndpointKey{TenantID: "acme", EndpointID: "webhook_1"}] = left
+			at("webhook_3", "https://c.example.com/", now.Add(time.Second))
+			at("webhook_4", "https://d.example.com/", now.Add(time.Second))
+			at("webhook_5", "https://example.org/", now.Add(time.Second))
+			for id, want := range map[string]bool{
+				"webhook_2": false, "webhook_3": true, "webhook_4": true, "webhook_5": false,
+			} {
+				if row.held(marks(id)) != want {
+					t.Errorf("%s: %+v", id, marks(id))
+				}
+			}
+			w.calls = nil
+			testkit.Read[api.ControlAnswer](t, w.ask(t, row.end, `"tenant_id":"acme","endpoint_id":"webhook_3"`))
+			if row.held(marks("webhook_3")) || row.held(marks("webhook_4")) {
+				t.Errorf("after %s: %+v, %+v", row.end, marks("webhook_3"), marks("webhook_4"))
+			}
+			want := []string{
+				"Audit " + row.end + " acme webhook_1", "Mark webhook_1", "Hold webhook_2", "Hold webhook_3", "Hold webhook_4",
+			}
+			slices.Sort(w.calls[2:]) // leases are stored at once
+			if diff := cmp.Diff(want, w.calls); diff != "" {
+				t.Errorf("writes (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// A tenant's limit is each endpoint's, of those that come later, too. An endpoint may have a smaller one.
+func TestHandler_limit_ofATenantIsEachEndpoints(t *testing.T) {
+	w := newRig().limited(5, 0)
+	answer := testkit.Read[api.ControlAnswer](t, w.ask(t, "limit", all+ten))
+	want := api.ControlAnswer{TenantID: "acme", Result: "limited", State: "healthy", OperatorRateLimit: 10}
+	if diff := cmp.Diff(want, answer); diff != "" {
+		t.Errorf("answer (-want +got)\n%s", diff)
+	}
+	w.aws.Endpoints["webhook_new"] = endpoint.Endpoint{ID: "webhook_new", TenantID: "acme", Status: endpoint.Active}
+	limits := func() (all []int) {
+		marks, err := w.aws.Process("deliver").Endpoints().Marks(t.Context(), "acme")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []string{"webhook_1", "webhook_2", "webhook_new"} {
+			e := w.aws.Endpoints[id]
+			e.Marks = marks.Of(e)
+			all = append(all, e.Rate())
+		}
+		return all
+	}
+	if got := limits(); !slices.Equal(got, []int{5, 10, 10}) {
+		t.Errorf("limits of %v", got)
+	}
+	testkit.Read[api.ControlAnswer](t, w.ask(t, "unlimit", all))
+	if got := limits(); !slices.Equal(got, []int{5, 0, 0}) {
+		t.Errorf("afterwards %v", got)
 	}
 }

@@ -22,21 +22,29 @@ type target struct {
 
 func (t target) ofTenant() bool { return t.key.EndpointID == "" }
 
-// marks are the operators' orders about the target itself. An endpoint has its tenant's as well, which are not in them.
+// marks are the operators' orders about the target itself. Those of its tenant, and of other endpoints at its site, are
+// not in them.
 func (t target) marks() endpoint.Marks {
 	if t.ofTenant() {
 		return t.found.Tenant
 	}
-	return t.found.Endpoint.Marks
+	return t.found.All.Endpoints[t.key.EndpointID]
 }
 
 // with is the target with other marks.
 func (t target) with(m endpoint.Marks) target {
 	if t.ofTenant() {
-		t.found.Tenant = m
-	} else {
-		t.found.Endpoint.Marks = m
+		t.found.Tenant, t.found.All.Tenant = m, m
+		return t
 	}
+	marks := map[string]endpoint.Marks{t.key.EndpointID: m}
+	for id, other := range t.found.All.Endpoints {
+		if id != t.key.EndpointID {
+			marks[id] = other
+		}
+	}
+	t.found.All.Endpoints = marks
+	t.found.Endpoint.Marks = t.found.All.Of(t.found.Endpoint)
 	return t
 }
 
@@ -117,9 +125,9 @@ func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, erro
 		return target{}, err
 	}
 	for n, e := range endpoints {
-		endpoints[n].Marks = marks.Endpoints[e.ID]
+		endpoints[n].Marks = marks.Of(e)
 	}
-	found := invoke.Found{Tenant: marks.Tenant}
+	found := invoke.Found{Tenant: marks.Tenant, All: marks}
 	return target{key: dynamo.EndpointKey{TenantID: tenantID}, found: found, endpoints: endpoints}, nil
 }
 

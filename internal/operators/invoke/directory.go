@@ -29,6 +29,7 @@ type Directory struct {
 type Found struct {
 	Endpoint   endpoint.Endpoint
 	Tenant     endpoint.Marks
+	All        endpoint.TenantMarks // as they are stored
 	Circuit    circuit.Item
 	Unreadable bool // its row or its tenant's marks: then Endpoint has names only
 }
@@ -133,8 +134,8 @@ func (d Directory) read(ctx context.Context, tenantID, id string, item circuit.I
 	if err != nil {
 		return Found{}, err
 	}
-	e.Marks = marks.Endpoints[id]
-	return Found{Endpoint: e, Tenant: marks.Tenant, Circuit: item}, nil
+	e.Marks = marks.Of(e)
+	return Found{Endpoint: e, Tenant: marks.Tenant, All: marks, Circuit: item}, nil
 }
 
 // missing refuses an endpoint that its tenant does not have. Its circuit may tell that it is another's.

@@ -11,10 +11,14 @@ type Marks struct {
 	ResumedAt       time.Time `dynamodbav:"resumed_at,omitempty"`       // end of the last pause
 	DiscardedBefore time.Time `dynamodbav:"discarded_before,omitempty"` // older lives of deliveries are dropped
 	ReleasedAt      time.Time `dynamodbav:"released_at,omitempty"`      // last order to send the backlog
-	RateLimit       int       `dynamodbav:"rate_limit,omitempty"`       // of an endpoint, in deliveries a second; 0: none
+	RateLimit       int       `dynamodbav:"rate_limit,omitempty"`       // deliveries a second, of each endpoint; 0: none
 	LimitedAt       time.Time `dynamodbav:"limited_at,omitempty"`       // when that limit was set
 	LimitedBy       string    `dynamodbav:"limited_by,omitempty"`       // operator
 	LimitReason     string    `dynamodbav:"limit_reason,omitempty"`     // as given
+
+	// Sites where a pause or a limit of an endpoint holds for endpoints that come there later; "" for nowhere.
+	PauseSite string `dynamodbav:"pause_site,omitempty"`
+	LimitSite string `dynamodbav:"limit_site,omitempty"`
 
 	// EndpointsPerHost is how many live endpoints a tenant may have at one site, where that is more than the stack's own
 	// bound. 0: no more than that.
@@ -49,6 +53,7 @@ func (m *Marks) Resume(at time.Time) (changed bool) {
 	m.PausedAt = time.Time{}
 	m.PausedBy = ""
 	m.PauseReason = ""
+	m.PauseSite = ""
 	m.ResumedAt = at
 	return true
 }
@@ -58,6 +63,13 @@ func (m *Marks) Discard(before time.Time) (changed bool) { return grow(&m.Discar
 
 // Release orders the send of all waiting deliveries. The moment of the order only grows.
 func (m *Marks) Release(at time.Time) (changed bool) { return grow(&m.ReleasedAt, at) }
+
+// Allow sets how many live endpoints a tenant may have at one site, 0 for as many as the stack allows.
+func (m *Marks) Allow(perSite int) (changed bool) {
+	changed = m.EndpointsPerHost != perSite
+	m.EndpointsPerHost = perSite
+	return changed
+}
 
 func grow(mark *time.Time, at time.Time) bool {
 	if !at.After(*mark) {

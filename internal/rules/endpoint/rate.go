@@ -40,5 +40,6 @@ func (m *Marks) Unlimit() (changed bool) {
 	m.LimitedAt = time.Time{}
 	m.LimitedBy = ""
 	m.LimitReason = ""
+	m.LimitSite = ""
 	return true
 }

@@ -105,7 +105,7 @@ func (h *Handler) marked(ctx context.Context, e endpoint.Endpoint) (endpoint.End
 
 // limitedBy returns an endpoint with an operator's limit out of the marks of its tenant.
 func limitedBy(marks endpoint.TenantMarks, e endpoint.Endpoint) endpoint.Endpoint {
-	e.Marks.RateLimit = marks.Endpoints[e.ID].RateLimit
+	e.Marks.RateLimit = marks.Of(e).RateLimit
 	return e
 }
 

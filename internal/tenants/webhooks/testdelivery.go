@@ -84,7 +84,7 @@ func (h *Handler) untestable(ctx context.Context, e endpoint.Endpoint) error {
 	if err != nil {
 		return err
 	}
-	e.Marks = marks.Endpoints[e.ID]
+	e.Marks = marks.Of(e)
 	gate := endpoint.Gate{Endpoint: e, Found: true, Tenant: marks.Tenant, Circuit: circuit.Item{State: state}}
 	switch gate.AdmitsAny() {
 	case endpoint.Gone:

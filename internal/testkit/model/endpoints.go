@@ -304,6 +304,9 @@ func (r Endpoints) Prune(ctx context.Context, surplus []endpoint.Endpoint) error
 func (r Endpoints) prune(ctx context.Context, seen endpoint.Endpoint) error {
 	return r.one(ctx, writeEndpoints, seen.ID, func() {
 		if r.model.Endpoints[seen.ID].Revision == seen.Revision {
+			if stored := r.model.Endpoints[seen.ID]; stored.Marks.Carries() {
+				r.model.Left[dynamo.EndpointKey{TenantID: stored.TenantID, EndpointID: seen.ID}] = stored.Marks
+			}
 			delete(r.model.Endpoints, seen.ID)
 		}
 	})

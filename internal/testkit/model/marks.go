@@ -11,18 +11,28 @@ import (
 // Marks returns the marks of a tenant and of its endpoints.
 func (r Endpoints) Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error) {
 	marks, err := asked(ctx, r.Process, readEndpoints, "marks#"+tenantID, func() endpoint.TenantMarks {
-		marks := endpoint.TenantMarks{Tenant: r.model.Stops[tenantID], Endpoints: map[string]endpoint.Marks{}}
-		for _, e := range r.model.of(tenantID) {
-			if e.Marks != (endpoint.Marks{}) {
-				marks.Endpoints[e.ID] = e.Marks
-			}
-		}
-		return marks
+		return r.model.marksOf(tenantID)
 	})
 	if err == nil && r.model.readable(brokenMarks+tenantID) != nil {
 		return endpoint.TenantMarks{}, unreadable(tenantID)
 	}
 	return marks, err
+}
+
+// marksOf are a tenant's marks, as they are stored.
+func (m *Model) marksOf(tenantID string) endpoint.TenantMarks {
+	marks := endpoint.TenantMarks{Tenant: m.Stops[tenantID], Endpoints: map[string]endpoint.Marks{}}
+	for key, left := range m.Left {
+		if key.TenantID == tenantID {
+			marks.Endpoints[key.EndpointID] = left
+		}
+	}
+	for _, e := range m.of(tenantID) {
+		if e.Marks != (endpoint.Marks{}) {
+			marks.Endpoints[e.ID] = e.Marks
+		}
+	}
+	return marks
 }
 
 // Mark changes the marks of an endpoint, or of a tenant, where change says that there is anything to change.
@@ -44,15 +54,30 @@ func (r Endpoints) Mark(
 			return
 		}
 		e, found := m.Endpoints[key.EndpointID]
+		if !found {
+			marks, changed = m.markLeft(key, change)
+			return
+		}
 		marks = e.Marks
 		changed = change(&marks)
-		if changed && found {
+		if changed {
 			marks = keptMarks(marks)
 			e.Marks = marks
 			m.Endpoints[key.EndpointID] = e
 		}
 	})
 	return changed && err == nil, marks, err
+}
+
+// markLeft changes marks that have outlasted their endpoint.
+func (m *Model) markLeft(key dynamo.EndpointKey, change func(*endpoint.Marks) bool) (endpoint.Marks, bool) {
+	marks := m.Left[key]
+	changed := change(&marks)
+	delete(m.Left, key)
+	if marks.Carries() {
+		m.Left[key] = keptMarks(marks)
+	}
+	return marks, changed
 }
 
 // keptMarks are marks as the table keeps them: their times in milliseconds.

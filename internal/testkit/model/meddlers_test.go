@@ -242,6 +242,9 @@ var markMutants = map[string]mutant{
 				e.Marks = endpoint.Marks{}
 			}
 		})),
+	"marks that hold at a site outlast their endpoint, and are read with what comes": behind("Write", func(m *Model) {
+		clear(m.Left)
+	}),
 	"marks that cannot be read are an error": before("Read", mended),
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/herald-webhooks/herald/internal/edges/audit"
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
 	"github.com/herald-webhooks/herald/internal/rules/backlog"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
@@ -55,11 +56,12 @@ type Model struct {
 	DeliveryQueue, RetryQueue, SlowQueue, DeadLetterQueue *Queue
 
 	Mu        sync.Mutex
-	Endpoints map[string]endpoint.Endpoint // by id
-	Stops     map[string]endpoint.Marks    // by tenant
-	Circuits  map[string]circuit.Item      // by endpoint
-	Slow      map[string]time.Time         // slow_until by tenant
-	Rates     map[RateKey]time.Time        // until which all slots are taken
+	Endpoints map[string]endpoint.Endpoint          // by id
+	Stops     map[string]endpoint.Marks             // by tenant
+	Left      map[dynamo.EndpointKey]endpoint.Marks // that have outlasted their endpoints
+	Circuits  map[string]circuit.Item               // by endpoint
+	Slow      map[string]time.Time                  // slow_until by tenant
+	Rates     map[RateKey]time.Time                 // until which all slots are taken
 	Backlog   *Backlog
 	States    map[string]delivery.Record // nil: no record is kept
 	Deaths    map[Life]time.Time         // sealed
@@ -113,6 +115,7 @@ func (m *Model) FairQueues() {
 func New() *Model {
 	m := &Model{
 		Endpoints: map[string]endpoint.Endpoint{}, Stops: map[string]endpoint.Marks{},
+		Left:     map[dynamo.EndpointKey]endpoint.Marks{},
 		Circuits: map[string]circuit.Item{}, Slow: map[string]time.Time{}, Rates: map[RateKey]time.Time{},
 		Backlog: NewBacklog(),
 		States:  map[string]delivery.Record{}, Deaths: map[Life]time.Time{},

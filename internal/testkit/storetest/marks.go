@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
@@ -115,6 +116,42 @@ var markPromises = []Promise{
 		prune(t, b, "acme")
 		mark(t, b, "")
 		wantMarks(t, b, "pruned", endpoint.TenantMarks{Tenant: AllMarks})
+	}},
+	{"marks that hold at a site outlast their endpoint, and are read with what comes", func(t testing.TB, b Backend) {
+		e := create(t, b, "acme", at)
+		held := endpoint.Marks{
+			PausedAt: at, PausedBy: "ann", PauseSite: "example.com",
+			RateLimit: 5, LimitedAt: at, LimitedBy: "bob", LimitSite: "example.com",
+		}
+		_, _, err := b.Endpoints.Mark(t.Context(), key(e.ID), func(m *endpoint.Marks) bool { *m = held; return true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		replace(t, b, e, gone(e, at.Add(-time.Hour)))
+		for range endpoint.MaxDeleted {
+			other := create(t, b, "acme", at)
+			replace(t, b, other, gone(other, at))
+		}
+		prune(t, b, "acme")
+		mark(t, b, "") // another change of the marks
+		wantMarks(t, b, "pruned", endpoint.TenantMarks{
+			Tenant: AllMarks, Endpoints: map[string]endpoint.Marks{e.ID: held},
+		})
+		next := Endpoint("acme", at)
+		next.ComeTo(at)
+		if err := b.Endpoints.Create(t.Context(), next, nil); err != nil {
+			t.Fatal(err)
+		}
+		read, err := b.Reader.Read(t.Context(), []dynamo.EndpointKey{key(next.ID)}, nil)
+		if got := read[key(next.ID)].Endpoint.Marks; err != nil || got.PausedBy != "ann" || got.RateLimit != 5 {
+			t.Errorf("read with %+v, %v", got, err)
+		}
+		free := func(m *endpoint.Marks) bool { m.PauseSite, m.LimitSite = "", ""; return true }
+		if changed, _, err := b.Endpoints.Mark(t.Context(), key(e.ID), free); !changed || err != nil {
+			t.Errorf("freed: %v, %v", changed, err)
+		}
+		mark(t, b, "")
+		wantMarks(t, b, "freed", endpoint.TenantMarks{Tenant: AllMarks})
 	}},
 	{"marks that cannot be read are an error", func(t testing.TB, b Backend) {
 		mark(t, b, "")

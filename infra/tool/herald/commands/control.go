@@ -29,6 +29,7 @@ var controlActs = map[string]controlAct{
 	"resume":  {"Go on with deliveries to %s, those that are held at first", marks(api.Resume)},
 	"limit":   {"Limit the deliveries a second for %s", limit},
 	"unlimit": {"Remove the operators' limit of %s", marks(api.Unlimit)},
+	"allow":   {"Set how many endpoints at one domain are allowed to %s", allow},
 	"release": {"Send %s everything that waits, at once", marks(api.Release)},
 	"discard": {"Throw away for good the deliveries that wait for %s", discard},
 }
@@ -40,6 +41,10 @@ func marks(action api.Action[api.Target, api.ControlAnswer]) func(context.Contex
 
 func limit(ctx context.Context, c call, at api.Target) error {
 	return answer(ctx, c, api.Limit, api.LimitRequest{Target: at, RateLimit: c.fields.Rate})
+}
+
+func allow(ctx context.Context, c call, at api.Target) error {
+	return answer(ctx, c, api.Allow, api.AllowRequest{Target: at, EndpointsPerHost: c.fields.PerHost})
 }
 
 func discard(ctx context.Context, c call, at api.Target) error {
@@ -98,8 +103,8 @@ func control(ctx context.Context, c call, places []api.Target) error {
 		return nil
 	}
 	question := fmt.Sprintf(controlActs[action].question, all)
-	if rate := c.fields.Rate; rate != 0 {
-		question += fmt.Sprintf(" to %d", rate)
+	if number := cmp.Or(c.fields.Rate, c.fields.PerHost); number != 0 {
+		question += fmt.Sprintf(" to %d", number)
 	}
 	if err := c.confirm(question); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
 func tenantCommands(s setup) *cli.Command {
@@ -14,6 +15,13 @@ func tenantCommands(s setup) *cli.Command {
 		command("resume TENANT", "end a pause of the tenant", act),
 		command("discard TENANT", "throw away its waiting deliveries", act,
 			usage.Text("before", "deliveries that began before; now by default")),
+		command("limit TENANT", "bound the deliveries a second of each of its endpoints", act,
+			required(usage.Number("rate", "deliveries a second, of each endpoint", 0, endpoint.MinRate, endpoint.MaxRate)),
+			required(usage.Text("reason", "kept with the limit and shown: a ticket, say"))),
+		command("unlimit TENANT", "remove the limit of a tenant; those of its endpoints stay", act),
+		command("allow TENANT", "allow it more endpoints at one domain than the stack does", act,
+			required(usage.Number("per-host", "endpoints; 0: as many as the stack allows", 0, 0, endpoint.MostLive)),
+			required(usage.Text("reason", "for the audit log: a ticket, say"))),
 		command("erase TENANT", "delete for good all that is stored of it, its API keys first (policy Deleters)",
 			s.on(eraseTenant),
 			usage.Text("reason", "for the audit log: a ticket, say"),

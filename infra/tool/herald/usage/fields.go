@@ -23,6 +23,7 @@ type Fields struct {
 
 	Since, Until, Before time.Time
 	Rate                 int // deliveries a second
+	PerHost              int // endpoints of a tenant at one domain
 	ShowPath             bool
 	Scopes               []apikey.Scope
 	Event                jsontext.Value
@@ -83,6 +84,7 @@ func Read(
 		}
 	}
 	f.Rate, f.ShowPath = c.Int("rate"), c.Bool("path")
+	f.PerHost = c.Int("per-host")
 	for _, scope := range c.StringSlice("scope") {
 		f.Scopes = append(f.Scopes, apikey.Scope(scope))
 	}

@@ -1,0 +1,62 @@
+package endpoint
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// Of returns the marks that hold for an endpoint: its own, the pauses and limits of other endpoints that hold at its
+// site since before it came there, and the limit of its tenant. So an owner sheds no order by deleting an endpoint and
+// creating another one there. Endpoints that were there before keep what they have: the order was not about them.
+func (t TenantMarks) Of(e Endpoint) Marks {
+	m := t.Endpoints[e.ID]
+	for _, id := range t.Carriers(e) {
+		other := t.Endpoints[id]
+		if other.holdsPause(e) && !m.Paused() {
+			m.Pause(other.PausedAt, other.PausedBy, other.PauseReason)
+		}
+		if other.holdsLimit(e) {
+			m.limitAs(other)
+		}
+	}
+	m.limitAs(t.Tenant)
+	return m
+}
+
+// limitAs takes over a limit that is smaller.
+func (m *Marks) limitAs(other Marks) {
+	if other.RateLimit > 0 && (m.RateLimit == 0 || other.RateLimit < m.RateLimit) {
+		m.Limit(other.RateLimit, other.LimitedAt, other.LimitedBy, other.LimitReason)
+	}
+}
+
+// Carriers are the ids of the other endpoints of which a pause or a limit holds for an endpoint, too, sorted. They may
+// be gone for good.
+func (t TenantMarks) Carriers(e Endpoint) (ids []string) {
+	if e.Site == "" {
+		return nil
+	}
+	for _, id := range slices.Sorted(maps.Keys(t.Endpoints)) {
+		if other := t.Endpoints[id]; id != e.ID && (other.holdsPause(e) || other.holdsLimit(e)) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func (m Marks) holdsPause(e Endpoint) bool {
+	return m.Paused() && m.PauseSite == e.Site && came(e, m.PausedAt)
+}
+
+func (m Marks) holdsLimit(e Endpoint) bool {
+	return m.RateLimit > 0 && m.LimitSite == e.Site && came(e, m.LimitedAt)
+}
+
+// came reports whether the endpoint came to its site after an order.
+func came(e Endpoint, ordered time.Time) bool { return e.Site != "" && !e.SitedAt.Before(ordered) }
+
+// Carries reports whether the marks hold for endpoints that come to a site later. Such marks outlast their endpoint.
+func (m Marks) Carries() bool {
+	return m.Paused() && m.PauseSite != "" || m.RateLimit > 0 && m.LimitSite != ""
+}
