@@ -51,23 +51,25 @@ var left = map[string][]string{
 	"s3:*":                        {"BodyS3Location", "TruststoreUri"}, // code is named apart
 	"s3files:*":                   {"FileSystemConfigs"},
 	"secretsmanager:*":            {"SourceAccessConfigurations"},
-	"iam:CreateServiceLinkedRole": nil, // named apart, for one service
+	"iam:CreateServiceLinkedRole": nil, // named apart, for two services
+	"logs:CreateLogDelivery":      nil, // named apart, with what belongs to it
 	"iam:PassRole":                nil, // named apart, for the services that take roles
 }
 
 // customerKeys are the properties that name a key of the adopter's.
 var customerKeys = []string{"KmsKeyArn", "KmsKeyId", "KmsKeyIdentifier", "KmsMasterKeyId", "KMSMasterKeyId"}
 
-// apart are the statements that no handler names: those of the one who deploys, and of roles that are handed over.
+// apart are the statements that no handler names: those of the one who deploys, of roles that are handed over, and of
+// features.
 func apart() []statement {
-	const serviceRole = "arn:aws:iam::*:role/aws-service-role/dynamodb.application-autoscaling.amazonaws.com/*"
-	return []statement{
+	all := []statement{
 		{"Stacks", "Allow", []string{
 			"cloudformation:CancelUpdateStack", "cloudformation:ContinueUpdateRollback", "cloudformation:CreateChangeSet",
 			"cloudformation:CreateStack", "cloudformation:DeleteChangeSet", "cloudformation:DeleteStack",
 			"cloudformation:DescribeChangeSet", "cloudformation:DescribeEvents", "cloudformation:DescribeStackEvents",
 			"cloudformation:DescribeStackResources", "cloudformation:DescribeStacks", "cloudformation:ExecuteChangeSet",
-			"cloudformation:GetTemplate", "cloudformation:ListChangeSets", "cloudformation:ListStackResources", "cloudformation:RollbackStack",
+			"cloudformation:GetTemplate", "cloudformation:ListChangeSets", "cloudformation:ListStackResources",
+			"cloudformation:RollbackStack",
 			"cloudformation:TagResource", "cloudformation:UpdateStack",
 		}, []string{"arn:aws:cloudformation:*:*:stack/herald-*"}, nil},
 		{"Transform", "Allow", []string{"cloudformation:CreateChangeSet"},
@@ -82,10 +84,11 @@ func apart() []statement {
 				"codedeploy.amazonaws.com", "lambda.amazonaws.com", "scheduler.amazonaws.com",
 			}},
 		}},
-		{"ScaleTables", "Allow", []string{"iam:CreateServiceLinkedRole"}, []string{serviceRole}, map[string]any{
-			"StringEquals": map[string]any{"iam:AWSServiceName": "dynamodb.application-autoscaling.amazonaws.com"},
-		}},
 	}
+	for _, f := range features {
+		all = append(all, f.statement())
+	}
+	return all
 }
 
 // isLeft says whether the policy leaves an action out.

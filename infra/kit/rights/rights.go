@@ -156,12 +156,33 @@ var isKey = regexp.MustCompile(`^arn:[^:]*:kms:.*:key/`)
 
 func same(s string) string { return s }
 
-// like says whether a text fits one of the patterns, in which a star stands for any text, and ? for a character.
+// like says whether a text fits one of the patterns.
 func like(patterns any, text string, fold func(string) string) bool {
 	for _, pattern := range cfn.List(patterns) {
-		quoted := regexp.QuoteMeta(fold(fmt.Sprint(pattern)))
-		quoted = strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(quoted)
-		if regexp.MustCompile("^" + quoted + "$").MatchString(text) {
+		if fits(fold(fmt.Sprint(pattern)), text) {
+			return true
+		}
+	}
+	return false
+}
+
+// fits says whether a text fits a pattern, in which a star stands for any text, and ? for a character.
+func fits(pattern, text string) bool {
+	before, after, star := strings.Cut(pattern, "*")
+	if len(text) < len(before) {
+		return false
+	}
+	for i := range len(before) {
+		if before[i] != text[i] && before[i] != '?' {
+			return false
+		}
+	}
+	text = text[len(before):]
+	if !star {
+		return text == ""
+	}
+	for from := range len(text) + 1 {
+		if fits(after, text[from:]) {
 			return true
 		}
 	}
