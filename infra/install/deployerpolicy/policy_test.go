@@ -99,7 +99,7 @@ func TestThePolicyReachesTheStacksOwn(t *testing.T) {
 		"cloudformation:DeleteStack":            "arn:aws:cloudformation" + here + "stack/herald-verify/1",
 		"cloudformation:RollbackStack":          "arn:aws:cloudformation" + here + "stack/herald-prod/1",
 		"cloudwatch:PutMetricAlarm":             "arn:aws:cloudwatch" + here + "alarm:herald-prod-DeathsAlarm-1",
-		"cloudwatch:DeleteAlarms":               "arn:aws:cloudwatch" + here + "alarm:TargetTracking-table/herald-prod-Endpoints",
+		"cloudwatch:DeleteAlarms":               "arn:aws:cloudwatch" + here + "alarm:TargetTracking-table/herald-prod",
 		"logs:UpdateLogDelivery":                "*",
 		"dynamodb:UpdateTable":                  "arn:aws:dynamodb" + here + "table/herald-prod-Endpoints-1",
 		"dynamodb:UpdateContributorInsights":    "arn:aws:dynamodb" + here + "table/herald-prod-Endpoints-1/index/x",
