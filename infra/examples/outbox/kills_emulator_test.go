@@ -41,11 +41,11 @@ type step struct {
 	cut   bool
 }
 
-// newPlan has each point equally often, until so many kills; each fourth step is a cut.
+// newPlan has each point equally often, until so many kills; each fourth step is a cut, of another point in each turn.
 func newPlan(kills int) *plan {
 	p := &plan{done: make(chan string, 2*kills+100)}
 	for n, killed := 0, 0; killed < kills; n++ {
-		s := step{points()[n%len(points())], n/len(points())%4 == 3}
+		s := step{points()[n%len(points())], (n+n/len(points()))%4 == 3}
 		if !s.cut {
 			killed++
 		}
@@ -168,6 +168,7 @@ func TestRelays_loseNothingWhereverTheyAreKilled(t *testing.T) {
 		}
 		return ""
 	}
+	begun, steps := time.Now(), len(p.steps)
 	var relays []*runner
 	for _, language := range languages {
 		command := relayIn(t, language, "-lease", "2", "-poll", "0.1", "-measure", "0.3", "-batch", "20")
@@ -175,7 +176,6 @@ func TestRelays_loseNothingWhereverTheyAreKilled(t *testing.T) {
 	}
 	w := written{committed: map[string]bool{}, rolledBack: map[string]bool{}, bad: map[string]string{}}
 	s := c.service(t)
-	begun, steps := time.Now(), len(p.steps)
 	for range steps {
 		w.chunk(s)
 		w.await(t, s, p)
