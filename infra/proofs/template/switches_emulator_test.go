@@ -32,6 +32,10 @@ var takenBack = map[string]string{
 	"AWS::IAM::Role PermissionsBoundary":                 "iam:DeleteRolePermissionsBoundary",
 	"AWS::Lambda::Function ReservedConcurrentExecutions": "lambda:DeleteFunctionConcurrency",
 
+	// https://docs.aws.amazon.com/lambda/latest/api/API_Environment.html: all variables are sent, and take the place of
+	// those before.
+	"AWS::Lambda::Function Environment Variables AWS_USE_FIPS_ENDPOINT": "Environment is sent whole",
+
 	// https://docs.aws.amazon.com/lambda/latest/api/API_UpdateEventSourceMapping.html: what is left is {}, by which Lambda
 	// ends the limit.
 	"AWS::Lambda::EventSourceMapping ScalingConfig MaximumConcurrency": "ScalingConfig is {}",
@@ -40,14 +44,14 @@ var takenBack = map[string]string{
 // switchedOn and switchedOff choose the two sides of each condition of the template that an update may change.
 var (
 	switchedOn = append([]string{
-		"DisableExecuteApiEndpoint=true", "LogLevel=DEBUG", "SourceAddresses=198.51.100.7", "FanoutReservedConcurrency=50",
-		"DeliverReservedConcurrency=600", "OtherReservedConcurrency=5",
+		"DisableExecuteApiEndpoint=true", "FipsEndpoints=yes", "LogLevel=DEBUG", "SourceAddresses=198.51.100.7",
+		"FanoutReservedConcurrency=50", "DeliverReservedConcurrency=600", "OtherReservedConcurrency=5",
 	}, everything...)
-	switchedOff = []string{"LimitConcurrency=false", "Dashboard=false"}
+	switchedOff = []string{"LimitConcurrency=false", "Dashboard=false", "FunctionPolicies=off"}
 )
 
-// neverSwitched are conditions that no update may change, or that are not the adopter's.
-var neverSwitched = map[string]bool{"HasFunctionPolicies": true, "MayReplicate": true, "MultiRegion": true}
+// neverSwitched are conditions that no update may change.
+var neverSwitched = map[string]bool{"MayReplicate": true, "MultiRegion": true}
 
 func TestWhatAParameterSwitchesOffIsTakenBack(t *testing.T) {
 	on, off := translated(t, switchedOn...), translated(t, switchedOff...)
