@@ -147,6 +147,7 @@ func streamOf(t *testing.T, q *queue) *streamed {
 
 // Items that SQS does not take now come again, and those that it never takes are set aside, mended, and sent.
 func TestStream_sendsEachItemUnderOneID(t *testing.T) {
+	t.Parallel()
 	q := newQueue()
 	failing := `"evt_3"`
 	q.fails = func(e entry) string {

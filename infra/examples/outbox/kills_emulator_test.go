@@ -153,6 +153,7 @@ func fromEnv(t *testing.T, name string, other int) int {
 // However two relays end, and at whatever call, each event that was committed is sent under one wh-id, none that was
 // rolled back is, and those that SQS cannot take are set aside. OUTBOX_KILLS says how often they are killed.
 func TestRelays_loseNothingWhereverTheyAreKilled(t *testing.T) {
+	t.Parallel()
 	kills := fromEnv(t, "OUTBOX_KILLS", len(points()))
 	languages := languages()
 	c, q, p := newOutbox(t), newQueue(), newPlan(kills)

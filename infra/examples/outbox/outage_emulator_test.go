@@ -24,8 +24,12 @@ const thirty = `INSERT INTO outbox (tenant_id, body) SELECT 'acme',
 // While SQS takes nothing, nothing is set aside, and the table does not grow without bound. Afterwards everything goes,
 // but for one event that makes every request fail, for no known reason: it stops nothing, and is set aside in the end.
 func TestRelays_keepEverythingThroughAnOutage(t *testing.T) {
+	t.Parallel()
 	for _, language := range []string{"go", "python"} {
-		t.Run(language, func(t *testing.T) { outlasts(t, language) })
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			outlasts(t, language)
+		})
 	}
 }
 
