@@ -40,12 +40,13 @@ type format struct {
 	want  any
 }
 
-func ofEndpoints(n testkit.TableNames) string { return n.Endpoints }
-func ofHealth(n testkit.TableNames) string    { return n.EndpointHealth }
-func ofBacklog(n testkit.TableNames) string   { return n.Backlog }
-func ofKeys(n testkit.TableNames) string      { return n.ApiKeys }
-func ofJobs(n testkit.TableNames) string      { return n.Jobs }
-func ofLetters(n testkit.TableNames) string   { return n.DeadLetters }
+func ofEndpoints(n testkit.TableNames) string  { return n.Endpoints }
+func ofHealth(n testkit.TableNames) string     { return n.EndpointHealth }
+func ofBacklog(n testkit.TableNames) string    { return n.Backlog }
+func ofDeliveries(n testkit.TableNames) string { return n.Deliveries }
+func ofKeys(n testkit.TableNames) string       { return n.ApiKeys }
+func ofJobs(n testkit.TableNames) string       { return n.Jobs }
+func ofLetters(n testkit.TableNames) string    { return n.DeadLetters }
 
 const (
 	endpointID = "webhook_01KEXAMPLE0000000000000000"
@@ -114,6 +115,11 @@ var wantLetter = deadletter.Record{
 }
 
 var (
+	wantRecord = delivery.Record{
+		Ref: wantWaiting.Message.Ref, EventType: "user.created", TraceID: "4bf92f3577b34da6a3ce929d0e0e4736",
+		State: delivery.Retrying, Attempts: 4, LastStatus: 503, Reason: delivery.ReasonHTTP5xx, DurationMS: 150,
+		NextAttemptAt: at.Add(time.Hour), UpdatedAt: at.Add(time.Minute),
+	}
 	wantKey = apikey.Key{
 		ID: "01KEXAMPLE0000000000000000", TenantID: "acme", Scopes: []apikey.Scope{"webhooks:read"}, Description: "ä",
 		Hash: []byte("hash"), CreatedAt: at, RevokedAt: at.Add(time.Hour), LastUsedAt: at.Add(time.Minute),
@@ -206,6 +212,14 @@ func formats() map[string]format {
 			ofHealth, keyOf("scope", "tenant#acme", "name", "health"),
 			func(s rig) { charge(s.t, s.circuits, "acme", time.Hour) },
 			func(s rig) any { return slowUntil(s.t, s.circuits, "acme") }, at.Add(time.Hour),
+		},
+		"delivery": { // open
+			ofDeliveries, keyOf("delivery_id", wantRecord.DeliveryID),
+			func(s rig) { update(s.t, s.deliveries, wantRecord) },
+			func(s rig) any {
+				return got[delivery.Record](s.t)(s.deliveries.Get(s.t.Context(), wantRecord.DeliveryID))
+			},
+			wantRecord,
 		},
 		"dead-letter": {
 			ofLetters, keyOf("delivery_id", wantLetter.DeliveryID),
