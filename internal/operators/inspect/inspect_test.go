@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/edges/config"
 	"github.com/herald-webhooks/herald/internal/edges/rejected"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
@@ -345,7 +346,8 @@ func TestHandler_summary_countsDeadLettersAndMeasuresQueues(t *testing.T) {
 				"dead": {Count: 3, OldestDiedAt: at}, "replaying": {},
 				"replayed": {Count: 1, OldestDiedAt: at.Add(3 * time.Minute)},
 			},
-			Queues: map[string]api.Depth{"EventsQueue": {Visible: 1, InFlight: 2, Delayed: 3}, "RetryQueue": {InFlight: 40}},
+			Queues:     map[string]api.Depth{"EventsQueue": {Visible: 1, InFlight: 2, Delayed: 3}, "RetryQueue": {InFlight: 40}},
+			FIPSModule: config.FIPSModule(),
 		}
 		if diff := cmp.Diff(want, read[api.Summary](a, "summary", "")); diff != "" {
 			t.Errorf("summary (-want +got):\n%s", diff)
