@@ -67,6 +67,7 @@ var escapes = []attempt{
 	{"the policy of a table", "dynamodb:PutResourcePolicy", "table/herald-prod-Endpoints-1", ""},
 	{"the account's bus for others", "events:PutPermission", "*", ""},
 	{"another's stack, with its role", "cloudformation:UpdateStack", "stack/payroll/1", ""},
+	{"a way into a private network", "apigateway:POST", "/vpclinks", ""},
 	{"the policy of the code's bucket", "s3:PutBucketPolicy", "my-bucket", ""},
 }
 
@@ -90,6 +91,7 @@ var work = []attempt{
 	{"its queue", "lambda:CreateEventSourceMapping", "*", deliver},
 	{"how it is polled", "lambda:UpdateEventSourceMapping", "event-source-mapping:1", deliver},
 	{"the policy of a queue", "sqs:SetQueueAttributes", "herald-prod-events", ""},
+	{"a domain of its API", "apigateway:POST", "/domainnames", ""},
 	{"an update", "cloudformation:UpdateStack", "stack/herald-prod/1", ""},
 }
 
@@ -103,6 +105,8 @@ func (a attempt) arnOf() string {
 		return "arn:aws:iam" + global + a.on
 	case service == "kms":
 		return "arn:aws:kms" + here + "key/" + a.on
+	case service == "apigateway":
+		return "arn:aws:apigateway:eu-central-1::" + a.on
 	case service == "s3":
 		return "arn:aws:s3:::" + a.on
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/infra/kit/rights"
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
 // Each feature is one of the template's, and AWS's page names its rights.
@@ -107,6 +108,10 @@ func TestTheDeployerMayDeployEachType(t *testing.T) {
 func mayOnTheStack(t *testing.T, action string, identity []any) bool {
 	t.Helper()
 	service, _, _ := strings.Cut(action, ":")
+	identity = slices.DeleteFunc(slices.Clone(identity), func(one any) bool {
+		s, _ := one.(map[string]any)
+		return !slices.Contains(cfn.List(s["Action"]), any(action))
+	})
 	resources := []string{"*", "role/aws-service-role/ops.apigateway.amazonaws.com/x", scaling, "role/herald-prod-x"}
 	for _, pattern := range patterns(service) {
 		resources = append(resources, strings.ReplaceAll(pattern, "*", "herald-prod-x"))
