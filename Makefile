@@ -51,7 +51,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident practise settings test unit e2e lint sizes freeze regions mutants invariants fuzz publishers suite fips vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries outbox hostile tools clean
+.PHONY: help run stack incident practise settings test unit e2e lint sizes freeze regions mutants invariants fuzz publishers versions suite fips vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries outbox hostile tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -173,6 +173,9 @@ fuzz: ## run every fuzz target, each for a minute or FOR=5m
 
 publishers: native .venv/installed ## have Herald's own publishers send a catalogue's types, none of them the 26 (nightly; minutes)
 	go test -count 1 -v -tags emulator -run TestOwnPublishers ./infra/proofs/e2e
+
+versions: .venv/installed ## change the functions of a running stack to those of OLDER=commit and back; each finishes what the other began
+	go test -count 1 -v -timeout 20m -tags emulator -run TestTwoVersions ./infra/proofs/e2e -args -older "$(or $(OLDER),$(error say which: make versions OLDER=commit))"
 
 suite: .tools/suite/installed ## compare the verdicts of the official suite of JSON Schema, all drafts (nightly; test plays 7 and 2020-12)
 	go test -count 1 -v -run OfficialSuite ./infra/tool/movein/redraft -args -suite $(CURDIR)/.tools/suite/tests \
