@@ -35,8 +35,13 @@ type streamed struct {
 // put puts an event as a service does.
 func (s *streamed) put(id, tenant, body string) {
 	s.t.Helper()
-	item := map[string]types.AttributeValue{"event_id": text(id), "tenant_id": text(tenant), "body": text(body),
-		"expires_at": &types.AttributeValueMemberN{Value: "1900000000"}}
+	s.item(id, map[string]types.AttributeValue{"tenant_id": text(tenant), "body": text(body)})
+}
+
+// item puts an item with any attributes.
+func (s *streamed) item(id string, item map[string]types.AttributeValue) {
+	s.t.Helper()
+	item["event_id"], item["expires_at"] = text(id), &types.AttributeValueMemberN{Value: "1900000000"}
 	if _, err := s.client.PutItem(s.t.Context(), &dynamodb.PutItemInput{TableName: &s.table, Item: item}); err != nil {
 		s.t.Fatal(err)
 	}
@@ -176,6 +181,10 @@ func TestStream_sendsEachItemUnderOneID(t *testing.T) {
 	s.put("cut", "acme", body("cut", "")[:40])
 	s.put("nameless", "acme", strings.Replace(body("x", ""), `"id":"x",`, "", 1))
 	s.put("spaced", "a tenant", body("spaced", ""))
+	s.item("nobody's", map[string]types.AttributeValue{"body": text(body("nobody's", ""))})
+	s.item("a map", map[string]types.AttributeValue{
+		"tenant_id": text("acme"), "body": &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{}},
+	})
 
 	first, next := s.play("0")
 	if diff := cmp.Diff(answer{Failures: []string{"evt_3"}}, first); diff != "" {
@@ -186,7 +195,8 @@ func TestStream_sendsEachItemUnderOneID(t *testing.T) {
 		t.Errorf("second answer: %v", second)
 	}
 	want := map[string]string{"evt_6": "RequestFailed", "large": "MessageTooLong", "cut": "InvalidMessageContents",
-		"nameless": "MissingId", "spaced": "InvalidParameterValue"}
+		"nameless": "MissingId", "spaced": "InvalidParameterValue", "nobody's": "InvalidParameterValue",
+		"a map": "InvalidMessageContents"}
 	if diff := cmp.Diff(want, s.refused()); diff != "" {
 		t.Errorf("set aside (-want +got):\n%s", diff)
 	}
@@ -210,8 +220,28 @@ func TestStream_sendsEachItemUnderOneID(t *testing.T) {
 	if diff := cmp.Diff(wantSent, sent); diff != "" {
 		t.Errorf("wh-ids by event (-want +got):\n%s", diff)
 	}
+	s.outlasts(q, want)
 	q.refuses = func([]entry) string { return "AccessDenied" }
 	if outage, _ := s.play("0"); !strings.Contains(outage.Error, "AccessDenied") {
 		t.Errorf("an outage is answered by %v, as if something had been sent", outage)
+	}
+}
+
+// outlasts has an outage end, or begin, while each message is sent alone. No message is to blame.
+func (s *streamed) outlasts(q *queue, aside map[string]string) {
+	s.t.Helper()
+	for n := range 6 {
+		ends := n%2 == 0
+		q.requests = 0
+		q.refuses = func(entries []entry) string {
+			if len(entries) > 1 || (q.requests <= n+1) == ends {
+				return "AccessDenied"
+			}
+			return ""
+		}
+		a, _ := s.play("0")
+		if diff := cmp.Diff(aside, s.refused()); diff != "" || a.Error != "" || (len(a.Failures) == 0) != ends {
+			s.t.Errorf("an outage that ends (%t) at request %d: %v; set aside (-want +got):\n%s", ends, n+1, a, diff)
+		}
 	}
 }

@@ -24,7 +24,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, list[dict[str,
     for record in filter(is_new, event["Records"]):
         item = {name: value.get("S", "") for name, value in record["dynamodb"]["NewImage"].items()}
         trace = item.get("traceparent")
-        message: Message = {"body": item["body"], "tenant_id": item["tenant_id"], "traceparent": trace}
+        message: Message = {"body": item["body"], "tenant_id": item.get("tenant_id", ""), "traceparent": trace}
         if reason := fault(item["body"]):
             set_aside(record["dynamodb"], reason)
         else:
@@ -55,20 +55,29 @@ def fault(body: str) -> str:
 
 
 def send(messages: list[Message]) -> list[tuple[Message, str]]:
-    """Publishes messages. If that fails, each is sent alone: one that fails while others go is at fault itself."""
-    queue = os.environ["EVENTS_QUEUE_URL"]
+    """Publishes messages. If that fails, each is sent alone. One that fails twice, while another goes before and after
+    that, is at fault itself; in an outage none is."""
     try:
-        return publish(sqs, queue, messages)
+        return publish(sqs, os.environ["EVENTS_QUEUE_URL"], messages)
     except Exception:
-        failed: list[tuple[Message, str]] = []
-        for message in messages:
-            try:
-                failed += publish(sqs, queue, [message])
-            except Exception:
-                failed.append((message, "RequestFailed"))
-        if len(failed) == len(messages):
+        reasons = [alone(message) for message in messages]
+        if "" not in reasons:
             raise
-        return failed
+    went = messages[reasons.index("")]
+    for n, reason in enumerate(reasons):
+        if reason == "RequestFailed":
+            reasons[n] = alone(messages[n])
+            if reasons[n] == reason and alone(went):  # its id makes one event of both
+                reasons[n] = "Outage"
+    return [(message, reason) for message, reason in zip(messages, reasons) if reason]
+
+
+def alone(message: Message) -> str:
+    """Publishes a message. It returns why SQS has not taken it, or nothing."""
+    try:
+        return "".join(reason for _, reason in publish(sqs, os.environ["EVENTS_QUEUE_URL"], [message]))
+    except Exception:
+        return "RequestFailed"
 
 
 def set_aside(record: dict[str, Any], reason: str) -> None:
