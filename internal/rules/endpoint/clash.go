@@ -15,7 +15,7 @@ type Bounds struct{ Live, AtSite int }
 
 // Clashes holds the endpoint's URL against the live endpoints of its tenant: each URL is used once, and a site gets the
 // deliveries of an event for so many of the tenant's endpoints at most, since its owner may never have agreed to any.
-// The bound of a site is not reached by as many endpoints as the tenant may have: it may have no other one either.
+// If as many endpoints as the tenant may have are at one site, its own bound is what refuses another one.
 //
 // An endpoint that is at the site already may stay there, with another URL, however many there are. A deleted endpoint
 // without a Site is from a time when each host was counted alone, and is restored by that rule.
@@ -36,5 +36,6 @@ func (e Endpoint) Clashes(live []Endpoint, most Bounds) Clash {
 			found++
 		}
 	}
-	return Clash{AtSite: found, SiteFull: !stays && found >= most.AtSite && found < most.Live}
+	full := found >= most.AtSite && (own >= 0 || found < most.Live)
+	return Clash{AtSite: found, SiteFull: full && !stays}
 }

@@ -58,3 +58,16 @@ func TestEndpoint_Clashes_leavesTheMostToTheTenantsBound(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
+
+// A stack whose bound of a tenant was lowered leaves what there is. It does not let all of it move to one host.
+func TestEndpoint_Clashes_boundsMovesOfTenantsWithMoreThanTheyMayHave(t *testing.T) {
+	live := []endpoint.Endpoint{{ID: "moves", URL: "https://b.example/"}}
+	for n := range 30 {
+		live = append(live, endpoint.Endpoint{ID: fmt.Sprint(n), URL: fmt.Sprintf("https://a.example/%d", n)})
+	}
+	e := endpoint.Endpoint{ID: "moves", URL: "https://a.example/new"}
+	most := endpoint.Bounds{Live: 10, AtSite: 20}
+	if got, want := e.Clashes(live, most), (endpoint.Clash{AtSite: 30, SiteFull: true}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
