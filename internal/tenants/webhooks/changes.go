@@ -23,21 +23,28 @@ func (h *Handler) alter(
 		return management.Endpoint{}, err
 	}
 	// An operator's limit is read before the change, so that no answer of a change that was made is lost by it.
-	was, err = h.marked(ctx, was)
+	marks, err := h.Endpoints.Marks(ctx, was.TenantID)
 	if err != nil {
 		return management.Endpoint{}, err
 	}
-	return h.alterFrom(ctx, c, was, action, change)
+	return h.alterFrom(ctx, c, readEndpoint{was, marks}, action, change)
 }
 
-// alterFrom is alter for an endpoint that was read.
+// readEndpoint is an endpoint, and the operators' marks of its tenant.
+type readEndpoint struct {
+	endpoint.Endpoint
+	marks endpoint.TenantMarks
+}
+
+// alterFrom is alter for an endpoint that was read. The answer has the limit of the place where the endpoint is now.
 func (h *Handler) alterFrom(
-	ctx context.Context, c *call, was endpoint.Endpoint, action string, change func(*endpoint.Endpoint) error,
+	ctx context.Context, c *call, from readEndpoint, action string, change func(*endpoint.Endpoint) error,
 ) (management.Endpoint, error) {
+	was := from.Endpoint
 	now := was
 	// The whole endpoint is compared: a field that changed does not know is stored, too.
 	if err := change(&now); err != nil || reflect.DeepEqual(was, now) {
-		return h.viewOf(now, c.now), err
+		return h.viewOf(limitedBy(from.marks, now), c.now), err
 	}
 	// A URL that is new to the live endpoints has to be checked against all of them, in one transaction with their count.
 	var allow dynamo.Check
@@ -56,7 +63,7 @@ func (h *Handler) alterFrom(
 		return h.Endpoints.Replace(ctx, was, now)
 	})
 	h.keySets.Delete(now.ID) // this process shows the new public keys at once, others within a minute
-	shown := h.viewOf(now, c.now)
+	shown := h.viewOf(limitedBy(from.marks, now), c.now)
 	shown.HeadersDropped = dropped(was, now)
 	return shown, err
 }

@@ -18,18 +18,22 @@ func (h *Handler) create(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.createFrom(ctx, c, f)
+	marks, err := h.Endpoints.Marks(ctx, c.key.TenantID)
+	if err != nil {
+		return nil, err
+	}
+	return h.createFrom(ctx, c, f, marks)
 }
 
-// createFrom creates an endpoint and shows its secret.
-func (h *Handler) createFrom(ctx context.Context, c *call, f fields) (any, error) {
+// createFrom creates an endpoint, and shows its secret and the limit that operators' marks have for it.
+func (h *Handler) createFrom(ctx context.Context, c *call, f fields, marks endpoint.TenantMarks) (any, error) {
 	secret := signature.NewSecret()
 	e := endpoint.Endpoint{TenantID: c.key.TenantID, Status: endpoint.Active}
 	f.apply(&e)
 	if err := h.add(ctx, c, &e, f.headers, secret); err != nil {
 		return nil, err
 	}
-	shown := h.viewOf(e, c.now)
+	shown := h.viewOf(limitedBy(marks, e), c.now)
 	shown.SigningSecret = secret
 	return warned(shown), nil
 }

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/tenants/management"
@@ -102,6 +104,36 @@ func TestHandler_marked_showsBothLimitsInEveryAnswer(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A limit that holds at a domain, or for the tenant, is in the answer that brings an endpoint there.
+func TestHandler_marked_showsTheLimitThatAnEndpointComesUnder(t *testing.T) {
+	w, key := newTenant(t)
+	atSite := endpoint.Marks{RateLimit: 20, LimitedAt: start.Add(-time.Hour), LimitSite: "example.com"}
+	w.aws.Left[dynamo.EndpointKey{TenantID: "acme", EndpointID: "webhook_gone"}] = atSite
+	created := func(method, url string) string {
+		return "/v1/webhooks/" + w.shown(w.do(key, method, "/v1/webhooks", withURL(url)), "none 20 20").ID
+	}
+	created("POST", "https://a.example.com/")
+	created("PUT", "https://b.example.com/")
+	w.shown(w.do(key, "POST", "/v1/webhooks", withURL("https://example.org/")), "none none none")
+	moved := created("POST", "https://c.example.com/")
+	w.shown(w.do(key, "PATCH", moved, `{"url":"https://example.net/"}`), "none none none")
+	w.shown(w.do(key, "PATCH", moved, `{"url":"https://c.example.com/"}`), "none 20 20")
+	w.do(key, "PATCH", moved, `{"url":"https://example.net/"}`)
+	w.aws.Stops["acme"] = endpoint.Marks{RateLimit: 5, LimitedAt: start}
+	w.shown(w.do(key, "POST", "/v1/webhooks", withURL("https://d.example.com/")), "none 5 5")
+	w.do(key, "DELETE", moved, "")
+	w.shown(w.do(key, "POST", moved+"/restore", ""), "none 5 5")
+}
+
+// shown is the endpoint of an answer, of which the limits are as wanted.
+func (w *rig) shown(a answer, want string) (e management.Endpoint) {
+	w.t.Helper()
+	if a.decode(w.t, &e); limits(e) != want {
+		w.t.Errorf("limits are %s, want %s: %d %s", limits(e), want, a.status, a.body)
+	}
+	return e
 }
 
 // An operator's mark that cannot be read stops no owner who deletes the endpoint. Elsewhere nothing is changed.

@@ -63,11 +63,11 @@ func (h *Handler) putOnce(ctx context.Context, c *call, f fields, marks endpoint
 	at := slices.IndexFunc(live, func(e endpoint.Endpoint) bool { return e.URL == *f.url })
 	if at < 0 {
 		c.status = 201
-		return h.createFrom(ctx, c, f)
+		return h.createFrom(ctx, c, f, marks)
 	}
 	c.status = 200
 	c.endpointID = live[at].ID
-	was := limitedBy(marks, current(live[at], c.now))
+	was := readEndpoint{current(live[at], c.now), marks}
 	shown, err := h.alterFrom(ctx, c, was, "update", func(e *endpoint.Endpoint) error {
 		f.apply(e)
 		return h.setHeaders(ctx, e, f.headers)

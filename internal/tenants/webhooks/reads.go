@@ -87,23 +87,15 @@ func (h *Handler) read(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err = h.marked(ctx, e)
+	marks, err := h.Endpoints.Marks(ctx, e.TenantID)
 	if err != nil {
 		return nil, err
 	}
-	return h.viewOf(e, c.now), nil
+	return h.viewOf(limitedBy(marks, e), c.now), nil
 }
 
-// marked returns an endpoint with an operator's limit, for its owner to see. Who has set it, and why, is for operators.
-func (h *Handler) marked(ctx context.Context, e endpoint.Endpoint) (endpoint.Endpoint, error) {
-	marks, err := h.Endpoints.Marks(ctx, e.TenantID)
-	if err != nil {
-		return endpoint.Endpoint{}, err
-	}
-	return limitedBy(marks, e), nil
-}
-
-// limitedBy returns an endpoint with an operator's limit out of the marks of its tenant.
+// limitedBy returns an endpoint with an operator's limit out of the marks of its tenant, for its owner to see. Who has
+// set it, and why, is for operators.
 func limitedBy(marks endpoint.TenantMarks, e endpoint.Endpoint) endpoint.Endpoint {
 	e.Marks.RateLimit = marks.Of(e).RateLimit
 	return e
