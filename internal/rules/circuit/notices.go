@@ -37,7 +37,7 @@ const DeadLetterEvery = 24 * time.Hour
 
 // noted records new troubles for the owner's notices. While the end of one is still to be sent, the next is not
 // recorded: to the owner the two are one.
-func (i Item) noted(f Facts) (next Item, changed bool) {
+func (i Item) noted(f Facts, now time.Time) (next Item, changed bool) {
 	next = i
 	if i.State == Open && i.Outage.At.IsZero() {
 		next.Outage = Spell{At: i.Since, Reason: i.Last.Reason, Status: i.Last.Status}
@@ -48,7 +48,10 @@ func (i Item) noted(f Facts) (next Item, changed bool) {
 		next.Pause = Spell{At: f.PausedAt}
 		changed = true
 	case f.PausedAt.IsZero() && p.lasts():
-		next.Pause.EndedAt = latest(f.ResumedAt, p.At)
+		next.Pause.EndedAt = f.ResumedAt
+		if f.ResumedAt.Before(p.At) { // it held at the endpoint's domain, and its end is the mark of another endpoint
+			next.Pause.EndedAt = now
+		}
 		changed = true
 	}
 	return next, changed

@@ -128,6 +128,21 @@ func TestNotices_tellOfAPauseAndItsEnd(t *testing.T) {
 	}
 }
 
+// A pause that held at the endpoint's domain leaves no mark of its end on the endpoint: the run tells when it saw it.
+func TestNotices_tellOfTheEndOfAPauseThatLeavesNoMark(t *testing.T) {
+	for name, resumed := range map[string]time.Time{"no mark": {}, "the end of a pause before": epoch.Add(-time.Hour)} {
+		t.Run(name, func(t *testing.T) {
+			o := newOwner(Item{HeldUntil: epoch.Add(5 * time.Minute)})
+			o.facts = Facts{Stopped: true, PausedAt: epoch}
+			o = o.run(true).run(true)
+			o.facts = Facts{ResumedAt: resumed}
+			o = o.run(true)
+			o.is(t, Notice{Kind: NoticePaused, At: epoch},
+				Notice{Kind: NoticeResumed, At: epoch.Add(3 * time.Minute), Since: epoch})
+		})
+	}
+}
+
 func TestNotices_rememberADeadLetterForADay(t *testing.T) {
 	o := newOwner(Item{Death: Spell{At: epoch, Reason: "timeout"}}).run(true).run(true)
 	o.is(t, Notice{Kind: NoticeDeadLetter, At: epoch, Reason: "timeout"})

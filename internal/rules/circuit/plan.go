@@ -43,7 +43,7 @@ func (i Item) Plan(s Settings, f Facts, now time.Time) Plan {
 func (i Item) tend(s Settings, f Facts, now time.Time) (next Item, changed bool) {
 	next, noted := i, false
 	if s.Notices {
-		next, noted = i.noted(f)
+		next, noted = i.noted(f, now)
 	}
 	next, moved := next.transition(s, f, now)
 	if noted && !moved {
