@@ -36,6 +36,7 @@ const (
 	CodeAlreadyLimited Code = "already_limited" // by an operator, to the same number
 	CodeAlreadyAllowed Code = "already_allowed" // the same number
 	CodeNotLimited     Code = "not_limited"     // by an operator
+	CodeTooManyOrders  Code = "too_many_orders" // on single endpoints: pause or limit their tenant, or end some
 	CodePaused         Code = "paused"          // nothing is sent to a paused endpoint: resume it first
 	CodeTenantPaused   Code = "tenant_paused"   // nothing is sent to a paused tenant: resume it first
 	CodeDisabled       Code = "disabled"        // only the endpoint's owner can change that

@@ -35,17 +35,24 @@ func (h *Handler) pause(ctx context.Context, call *invoke.Call, req api.Target) 
 	if err := h.lease(ctx, t); err != nil {
 		return api.ControlAnswer{}, err
 	}
-	return t.answer(api.ResultPaused), nil
+	answer := t.answer(api.ResultPaused)
+	answer.Note = h.goOn(ctx, t, endpoint.Marks.Paused)
+	return answer, nil
 }
 
 // mark changes the target's marks, if that changes anything, once the audit log has the line. It returns the target
 // with the marks that are stored. The change is tried on a copy first: without an effect it leaves no audit line. The
-// store then makes it on the marks that it reads itself, since another operator may have been faster.
+// store then makes it on the marks that it reads itself, since another operator may have been faster. Orders on further
+// endpoints are refused where their tenant has too many.
 func (h *Handler) mark(ctx context.Context, call *invoke.Call, t target, line audit.Line,
 	change func(*endpoint.Marks) (changed bool),
 ) (marked target, changed bool, err error) {
 	if marks := t.marks(); !change(&marks) {
 		return t, false, nil
+	}
+	if _, marked := t.found.All.Endpoints[t.key.EndpointID]; !t.ofTenant() && !marked && t.found.All.Full() {
+		return t, false, t.refuse(api.CodeTooManyOrders,
+			"belongs to a tenant with too many orders on single endpoints: pause or limit the tenant, or end some")
 	}
 	line.TenantID = t.key.TenantID
 	line.EndpointID = t.key.EndpointID
@@ -65,7 +72,7 @@ func (h *Handler) resume(ctx context.Context, call *invoke.Call, req api.Target)
 	}
 	line := audit.Line{Reason: req.Reason}
 	end := func(m *endpoint.Marks) bool { return m.Resume(call.Now) }
-	t, changed, err := h.lift(ctx, call, t, line, end, leavePause)
+	t, changed, err := h.lift(ctx, call, t, line, end, (*endpoint.Marks).LeavePause)
 	if err != nil {
 		return api.ControlAnswer{}, err
 	}

@@ -12,9 +12,8 @@ import (
 )
 
 // limit sets an operator's limit on an endpoint, or the same one on each endpoint that a tenant has or will have, in
-// place of an earlier one. Between it and the owner's limit, the
-// smaller one counts. It lasts until an operator removes it. That operator may be another one, so its reason is
-// required.
+// place of an earlier one. Between it and the owner's limit, the smaller one counts. It lasts until an operator removes
+// it. That operator may be another one, so its reason is required.
 func (h *Handler) limit(ctx context.Context, call *invoke.Call, req api.LimitRequest) (api.ControlAnswer, error) {
 	if req.RateLimit < endpoint.MinRate || req.RateLimit > endpoint.MaxRate {
 		bounds := fmt.Sprintf("must be %d to %d deliveries a second", endpoint.MinRate, endpoint.MaxRate)
@@ -43,7 +42,9 @@ func (h *Handler) limit(ctx context.Context, call *invoke.Call, req api.LimitReq
 		predicate := fmt.Sprintf("has a limit of %d by an operator already", req.RateLimit)
 		return api.ControlAnswer{}, t.refuse(api.CodeAlreadyLimited, predicate)
 	}
-	return t.answerLimit(api.ResultLimited), nil
+	answer := t.answerLimit(api.ResultLimited)
+	answer.Note = h.goOn(ctx, t, func(m endpoint.Marks) bool { return m.RateLimit > 0 })
+	return answer, nil
 }
 
 // unlimit removes an operator's limit. It leases the endpoints: their waiting deliveries may be sent now.
@@ -52,7 +53,8 @@ func (h *Handler) unlimit(ctx context.Context, call *invoke.Call, req api.Target
 	if err != nil {
 		return api.ControlAnswer{}, err
 	}
-	t, changed, err := h.lift(ctx, call, t, audit.Line{Reason: req.Reason}, (*endpoint.Marks).Unlimit, leaveLimit)
+	t, changed, err := h.lift(ctx, call, t, audit.Line{Reason: req.Reason}, (*endpoint.Marks).Unlimit,
+		(*endpoint.Marks).LeaveLimit)
 	if err != nil {
 		return api.ControlAnswer{}, err
 	}

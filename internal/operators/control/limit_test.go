@@ -1,6 +1,7 @@
 package control
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -174,6 +175,71 @@ func TestHandler_anOrderIsNotShedByDeletingAndCreating(t *testing.T) {
 			}
 		})
 	}
+}
+
+// sited puts an endpoint at a URL, where it came at a moment.
+func (r *rig) sited(id, url string, came time.Time) *rig {
+	e := endpoint.Endpoint{ID: id, TenantID: "acme", URL: url, Status: endpoint.Active}
+	e.ComeTo(came)
+	r.aws.Endpoints[id] = e
+	return r
+}
+
+// An endpoint that came to the domain before a pause has no part in it, even if an older limit there holds for it.
+func TestHandler_resume_leavesAPauseThatIsAboutOthers(t *testing.T) {
+	const two = `"tenant_id":"acme","endpoint_id":"webhook_2"`
+	w := newRig().sited("webhook_1", "https://a.example.com/", now.Add(-time.Hour))
+	w.change("webhook_1", func(e *endpoint.Endpoint) {
+		e.Marks.Limit(10, now.Add(-time.Minute), "bob", "their quota")
+		e.Marks.Pause(now.Add(time.Minute), "bob", "asked")
+		e.Marks.LimitSite, e.Marks.PauseSite = "example.com", "example.com"
+	})
+	w.sited("webhook_2", "https://b.example.com/", now)
+	w.mustRefuse(t, "resume", two, "not_paused endpoint_id")
+	testkit.Read[api.ControlAnswer](t, w.ask(t, "unlimit", two))
+	if marks := w.aws.Endpoints["webhook_1"].Marks; marks.PauseSite == "" || marks.LimitSite != "" {
+		t.Errorf("left %+v", marks)
+	}
+}
+
+// An owner may keep another endpoint ready at the domain. The operator who stops one of them hears of the others.
+func TestHandler_pause_saysHowManyEndpointsAtTheDomainGoOn(t *testing.T) {
+	for action, fields := range map[string]string{"pause": one, "limit": one + ten} {
+		w := newRig()
+		for n, host := range []string{"a.example.com", "b.example.com", "c.example.com", "d.example.com", "example.org"} {
+			w.sited(fmt.Sprint("webhook_", n+1), "https://"+host+"/", now.Add(-time.Hour))
+		}
+		w.change("webhook_3", func(e *endpoint.Endpoint) { e.Status = endpoint.Deleted })
+		w.change("webhook_4", func(e *endpoint.Endpoint) {
+			e.Marks.Pause(now, "bob", "asked")
+			e.Marks.Limit(1, now, "bob", "asked")
+		})
+		got := testkit.Read[api.ControlAnswer](t, w.ask(t, action, fields)).Note
+		if want := "1 more endpoint of the tenant at example.com goes on as before: see inspect endpoints"; got != want {
+			t.Errorf("%s: %q, want %q", action, got, want)
+		}
+	}
+	w := newRig().sited("webhook_1", "https://example.com/", now)
+	if got := testkit.Read[api.ControlAnswer](t, w.ask(t, "pause", one)); got.Note != "" {
+		t.Errorf("alone: %q", got.Note)
+	}
+}
+
+// Marks that outlast their endpoints are one row with those of the tenant, which each batch of deliveries reads. An
+// operator can always stop the tenant.
+func TestHandler_mark_refusesMoreOrdersThanOneRowShouldHave(t *testing.T) {
+	w := newRig()
+	for n := range 300 {
+		key := dynamo.EndpointKey{TenantID: "acme", EndpointID: fmt.Sprint("webhook_left_", n)}
+		w.aws.Left[key] = endpoint.Marks{PausedAt: now, PauseReason: strings.Repeat("x", 256), PauseSite: "example.com"}
+	}
+	w.mustRefuse(t, "pause", one, "too_many_orders endpoint_id")
+	w.mustRefuse(t, "limit", one+ten, "too_many_orders endpoint_id")
+	if got := testkit.Read[api.ControlAnswer](t, w.ask(t, "pause", all)); got.Result != "paused" {
+		t.Errorf("%+v", got)
+	}
+	w.sited("webhook_2", "https://example.com/", now) // under one of the orders
+	testkit.Read[api.ControlAnswer](t, w.ask(t, "resume", `"tenant_id":"acme","endpoint_id":"webhook_2"`))
 }
 
 // A tenant's limit is each endpoint's, of those that come later, too. An endpoint may have a smaller one.

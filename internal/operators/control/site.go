@@ -2,8 +2,11 @@ package control
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 
 	"github.com/herald-webhooks/herald/internal/edges/audit"
+	"github.com/herald-webhooks/herald/internal/edges/telemetry"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
@@ -21,17 +24,18 @@ func (t target) site() string {
 // the endpoint that the order was about, which may be gone for good. The target then has all endpoints at the site,
 // since any of them may go on.
 func (h *Handler) lift(
-	ctx context.Context, call *invoke.Call, t target, line audit.Line, end func(*endpoint.Marks) bool, leave leave,
+	ctx context.Context, call *invoke.Call, t target, line audit.Line, end func(*endpoint.Marks) bool,
+	leave func(*endpoint.Marks, endpoint.Endpoint) bool,
 ) (lifted target, changed bool, err error) {
-	own, site := t.key, t.found.Endpoint.Site
+	own, there := t.key, t.found.Endpoint
 	lifted, changed, err = h.mark(ctx, call, t, line, end)
 	if err != nil || t.ofTenant() {
 		return lifted, changed, err
 	}
-	for _, id := range t.found.All.Carriers(t.found.Endpoint) {
+	for _, id := range t.found.All.Carriers(there) {
 		lifted.key.EndpointID = id
 		var left bool
-		lifted, left, err = h.mark(ctx, call, lifted, line, func(m *endpoint.Marks) bool { return leave(m, site) })
+		lifted, left, err = h.mark(ctx, call, lifted, line, func(m *endpoint.Marks) bool { return leave(m, there) })
 		if err != nil {
 			return lifted, false, err
 		}
@@ -42,25 +46,6 @@ func (h *Handler) lift(
 		lifted.endpoints, err = h.atSite(ctx, lifted)
 	}
 	return lifted, changed, err
-}
-
-// leave has marks hold no longer at a site for endpoints that come there. It reports whether they did.
-type leave func(m *endpoint.Marks, site string) bool
-
-func leavePause(m *endpoint.Marks, site string) bool {
-	held := m.PauseSite == site
-	if held {
-		m.PauseSite = ""
-	}
-	return held
-}
-
-func leaveLimit(m *endpoint.Marks, site string) bool {
-	held := m.LimitSite == site
-	if held {
-		m.LimitSite = ""
-	}
-	return held
 }
 
 // atSite are the target's endpoint and all others of its tenant that have come to its site.
@@ -76,4 +61,31 @@ func (h *Handler) atSite(ctx context.Context, t target) ([]endpoint.Endpoint, er
 		}
 	}
 	return there, nil
+}
+
+// goOn tells of the target's tenant's other endpoints at its site for which an order does not hold, since they were
+// there before. An owner may have kept them ready. The order is made by then, and does not fail where they cannot be
+// read.
+func (h *Handler) goOn(ctx context.Context, t target, held func(endpoint.Marks) bool) string {
+	if t.site() == "" {
+		return ""
+	}
+	all, err := h.Endpoints.List(ctx, t.key.TenantID)
+	if err != nil {
+		h.Log.ErrorContext(ctx, "listing endpoints", slog.String(telemetry.KeyTenant, t.key.TenantID), telemetry.Cause(err))
+		return "which other endpoints at the domain go on cannot be read now: see inspect endpoints"
+	}
+	others := 0
+	for _, e := range all {
+		if e.ID != t.key.EndpointID && e.Live() && endpoint.SiteOf(e.URL) == t.site() && !held(t.found.All.Of(e)) {
+			others++
+		}
+	}
+	switch others {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("1 more endpoint of the tenant at %s goes on as before: see inspect endpoints", t.site())
+	}
+	return fmt.Sprintf("%d more endpoints of the tenant at %s go on as before: see inspect endpoints", others, t.site())
 }

@@ -56,6 +56,24 @@ func (m Marks) holdsLimit(e Endpoint) bool {
 // came reports whether the endpoint came to its site after an order.
 func came(e Endpoint, ordered time.Time) bool { return e.Site != "" && !e.SitedAt.Before(ordered) }
 
+// LeavePause ends a pause that holds for an endpoint at its site, for all that came there. It reports whether it did.
+func (m *Marks) LeavePause(e Endpoint) (changed bool) {
+	changed = m.holdsPause(e)
+	if changed {
+		m.PauseSite = ""
+	}
+	return changed
+}
+
+// LeaveLimit is LeavePause for a limit.
+func (m *Marks) LeaveLimit(e Endpoint) (changed bool) {
+	changed = m.holdsLimit(e)
+	if changed {
+		m.LimitSite = ""
+	}
+	return changed
+}
+
 // Carries reports whether the marks hold for endpoints that come to a site later. Such marks outlast their endpoint.
 func (m Marks) Carries() bool {
 	return m.Paused() && m.PauseSite != "" || m.RateLimit > 0 && m.LimitSite != ""

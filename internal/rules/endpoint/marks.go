@@ -31,6 +31,22 @@ type TenantMarks struct {
 	Endpoints map[string]Marks `dynamodbav:"endpoints,omitempty"` // by id
 }
 
+// The marks of a tenant are one row, which DynamoDB bounds at 400 KB, and each batch of deliveries pays for its length:
+// 32 read units at maxMarks. That are some 300 endpoints with marks, since a mark takes markSize besides its texts.
+const (
+	maxMarks = 128 << 10
+	markSize = 400
+)
+
+// Full reports whether no further endpoint of the tenant should have marks.
+func (t TenantMarks) Full() bool {
+	size := 0
+	for _, m := range t.Endpoints {
+		size += markSize + len(m.PausedBy) + len(m.PauseReason) + len(m.LimitedBy) + len(m.LimitReason)
+	}
+	return size > maxMarks
+}
+
 // Paused reports whether nothing is sent.
 func (m Marks) Paused() bool { return !m.PausedAt.IsZero() }
 
