@@ -59,7 +59,6 @@ func outlasts(t *testing.T, language string) {
 	if err == nil || !strings.Contains(string(full), "the outbox is full: does a relay run?") {
 		t.Errorf("30 events beyond the bound: %v, %s", err, full)
 	}
-	const state = "SELECT count(*), (SELECT count(*) FROM outbox_refused), max(failures) FROM outbox"
 	if got := c.ask(t, state); got != "30|0|0" {
 		t.Errorf("waiting, set aside and failures in an outage: %s", got)
 	}

@@ -53,7 +53,7 @@ COMMIT;
 
 -- With roles of their own, services cannot change what they wrote, and relays cannot write events:
 --
---   GRANT INSERT ON outbox TO service; GRANT SELECT ON outbox_bound TO service;
+--   GRANT INSERT (tenant_id, subject, body, traceparent) ON outbox TO service; GRANT SELECT ON outbox_bound TO service;
 --   GRANT SELECT, UPDATE (leased_until, failures), DELETE ON outbox TO relay;
 --   GRANT INSERT, SELECT ON outbox_refused TO relay; GRANT SELECT, UPDATE ON outbox_bound TO relay;
 --   GRANT SELECT ON SEQUENCE outbox_seq_seq TO relay;

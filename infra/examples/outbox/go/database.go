@@ -64,10 +64,12 @@ func (db *database) wait(ctx context.Context, longest time.Duration) error {
 	return nil
 }
 
-// claim takes the oldest rows that no living relay has.
+// claim takes the oldest rows that no living relay has. No lease lasts for ten minutes: if one seems to, the clock was
+// set back.
 func (db *database) claim(ctx context.Context, most int, lease time.Duration) ([]row, error) {
 	const sql = `WITH due AS MATERIALIZED (
-	SELECT seq FROM outbox WHERE leased_until < now() ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED
+	SELECT seq FROM outbox WHERE leased_until NOT BETWEEN now() AND now() + interval '10 minutes'
+	ORDER BY seq LIMIT $1 FOR UPDATE SKIP LOCKED
 )
 UPDATE outbox SET leased_until = now() + $2::bigint * interval '1 ms' FROM due WHERE outbox.seq = due.seq
 RETURNING outbox.seq, left(tenant_id, 129), left(coalesce(traceparent, ''), 129), octet_length(body) > 262144,
@@ -153,7 +155,7 @@ type waiting struct {
 	oldest        float64 // seconds
 }
 
-// measure returns what waits, and lets services write as many more rows as may wait.
+// measure returns what waits, and lets services write as many more rows as may wait, or be set aside.
 func (db *database) measure(ctx context.Context, most int64) (w waiting, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -164,7 +166,7 @@ func (db *database) measure(ctx context.Context, most int64) (w waiting, err err
 		return w, fmt.Errorf("measuring: %w", err)
 	}
 	const bound = `UPDATE outbox_bound SET upto = (SELECT last_value FROM outbox_seq_seq) + $1`
-	if _, err = db.conn.Exec(ctx, bound, most-w.rows); err != nil {
+	if _, err = db.conn.Exec(ctx, bound, most-w.rows-w.refused); err != nil {
 		return w, fmt.Errorf("raising the bound: %w", err)
 	}
 	return w, nil

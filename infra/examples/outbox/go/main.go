@@ -28,10 +28,10 @@ func main() {
 	var s settings
 	workers := flag.Int("workers", 4, "connections, each of which publishes by itself")
 	flag.IntVar(&s.batch, "batch", 100, "rows of a claim, of at most 256 KiB each")
-	flag.DurationVar(&s.lease, "lease", 30*time.Second, "after which the rows of a dead relay are claimed again")
+	flag.DurationVar(&s.lease, "lease", 30*time.Second, "after which a dead relay's rows are claimed again, at most 5m")
 	flag.DurationVar(&s.poll, "poll", time.Second, "between claims, while no NOTIFY comes")
 	flag.DurationVar(&s.measure, "measure", 10*time.Second, "between lines with metrics")
-	flag.Int64Var(&s.most, "most", 1_000_000, "events that may wait; further inserts fail")
+	flag.Int64Var(&s.most, "most", 1_000_000, "events that may wait or be set aside; further inserts fail")
 	flag.Parse()
 	if err := run(s, *workers); err != nil {
 		fmt.Fprintln(os.Stderr, "relay:", err)
@@ -45,8 +45,8 @@ func run(s settings, workers int) error {
 	defer stop()
 	database := os.Getenv("DATABASE_URL")
 	queue := os.Getenv("EVENTS_QUEUE_URL")
-	if database == "" || queue == "" || workers < 1 || s.batch < 1 {
-		return errors.New("DATABASE_URL and EVENTS_QUEUE_URL are needed, a worker and a batch of one")
+	if database == "" || queue == "" || workers < 1 || s.batch < 1 || s.lease > 5*time.Minute {
+		return errors.New("DATABASE_URL and EVENTS_QUEUE_URL are needed, a worker, a batch, and a lease of at most 5m")
 	}
 	aws, err := config.LoadDefaultConfig(ctx)
 	if err != nil {

@@ -135,35 +135,41 @@ func (r *relay) send(ctx context.Context, db *database, rows []row) error {
 
 // take sorts rows by what SQS said of them.
 func (r *relay) take(done *outcome, byMessage map[publish.Message][]row, notSent []publish.NotSent) {
+	reasons := map[publish.Message]string{}
 	for _, one := range notSent {
-		for _, row := range byMessage[one.Message] {
-			r.judge(done, row, one.Reason)
-		}
-		delete(byMessage, one.Message)
+		reasons[one.Message] = one.Reason
 	}
-	for _, rows := range byMessage {
+	for message, rows := range byMessage {
+		if _, failed := reasons[message]; failed {
+			continue
+		}
 		for _, one := range rows {
 			done.sent = append(done.sent, one.seq)
 		}
 	}
-	if len(done.sent) > 0 {
-		r.counts.well.Store(true)
+	went := len(done.sent) > 0
+	blame := went || r.counts.well.Load()
+	if went || len(reasons) > 0 {
+		r.counts.well.Store(went)
+	}
+	if went {
 		r.size = min(2*r.size, r.batch)
+	}
+	for message, reason := range reasons {
+		for _, one := range byMessage[message] {
+			judge(done, one, reason, blame)
+		}
 	}
 }
 
-// giveBack gives rows back after an error. It is the fault of a row if it was alone and others went since the last
-// error; in an outage it is nobody's.
+// giveBack gives rows back after an error.
 func (r *relay) giveBack(done *outcome, byMessage map[publish.Message][]row) {
-	blame := r.counts.well.Swap(false) && len(byMessage) == 1
+	blame := r.counts.well.Swap(false)
 	for _, rows := range byMessage {
 		for _, one := range rows {
-			switch {
-			case blame:
-				r.judge(done, one, "RequestFailed")
-			case len(byMessage) == 1:
-				done.delay(one, 0)
-			default:
+			if len(byMessage) == 1 {
+				judge(done, one, "RequestFailed", blame)
+			} else {
 				done.release(one)
 			}
 		}
@@ -171,13 +177,17 @@ func (r *relay) giveBack(done *outcome, byMessage map[publish.Message][]row) {
 	r.size = 1
 }
 
-// judge refuses a row for good, or puts it off.
-func (r *relay) judge(done *outcome, one row, reason string) {
-	if faulty.MatchString(reason) || one.failures+1 >= maxFailures {
+// judge refuses a row for good, or puts it off. It is to blame if others went since the last failure; in an outage
+// none is.
+func judge(done *outcome, one row, reason string, blame bool) {
+	switch {
+	case faulty.MatchString(reason) || blame && one.failures+1 >= maxFailures:
 		done.refuse(one, reason)
-		return
+	case blame:
+		done.delay(one, 1)
+	default:
+		done.delay(one, 0)
 	}
-	done.delay(one, 1)
 }
 
 // fault says why a row must not be sent: without an id, a second send would make a second event.

@@ -27,7 +27,8 @@ MAX_FAILURES = 20  # of one row while others go: an hour
 FAULTY = re.compile("TooLong|InvalidMessageContents|InvalidParameterValue|MissingParameter|MissingId")  # never taken
 
 CLAIM = """WITH due AS MATERIALIZED (
-    SELECT seq FROM outbox WHERE leased_until < now() ORDER BY seq LIMIT %s FOR UPDATE SKIP LOCKED
+    SELECT seq FROM outbox WHERE leased_until NOT BETWEEN now() AND now() + interval '10 minutes' -- no lease is longer
+    ORDER BY seq LIMIT %s FOR UPDATE SKIP LOCKED
 )
 UPDATE outbox SET leased_until = now() + %s * interval '1 s' FROM due WHERE outbox.seq = due.seq
 RETURNING outbox.seq, left(tenant_id, 129), left(traceparent, 129), octet_length(body) > 262144,
@@ -126,33 +127,33 @@ class Relay:
             raise
         reasons |= {good[id(message)].seq: reason for message, reason in not_sent}
         sent = [row.seq for row in rows if row.seq not in reasons]
+        blame = bool(sent) or self.well
+        if rows:
+            self.well = bool(sent)
         if sent:
-            self.well = True
             self.size = min(2 * self.size, self.options.batch)
             self.counts["Sent"] += len(sent)
             db.execute(SENT, (sent,))
         for row in rows:
             if row.seq in reasons:
-                self.judge(db, row, reasons[row.seq])
+                self.judge(db, row, reasons[row.seq], blame)
 
     def give_back(self, db: psycopg.Connection, rows: list[Row]) -> None:
-        """Gives rows back after an error. It is the fault of a row if it was alone and others went since the last
-        error; in an outage it is nobody's."""
+        """Gives rows back after an error."""
         blame, self.well, self.size = self.well, False, 1
         if len(rows) > 1:
             db.execute(RELEASED, ([row.seq for row in rows],))
-        elif blame:
-            self.judge(db, rows[0], "RequestFailed")
         else:
-            db.execute(DELAYED, (0, rows[0].seq))
+            self.judge(db, rows[0], "RequestFailed", blame)
 
-    def judge(self, db: psycopg.Connection, row: Row, reason: str) -> None:
-        """Sets a row aside for good, or puts it off."""
-        if FAULTY.search(reason) or row.failures + 1 >= MAX_FAILURES:
+    def judge(self, db: psycopg.Connection, row: Row, reason: str, blame: bool) -> None:
+        """Sets a row aside for good, or puts it off. It is to blame if others went since the last failure; in an
+        outage none is."""
+        if FAULTY.search(reason) or (blame and row.failures + 1 >= MAX_FAILURES):
             self.counts["Refused"] += 1
             db.execute(REFUSED, (row.seq, reason))
         else:
-            db.execute(DELAYED, (1, row.seq))
+            db.execute(DELAYED, (int(blame), row.seq))
 
     def measure(self, db: psycopg.Connection) -> None:
         """Keeps the bound, and writes a line in CloudWatch's embedded metric format. A relay that cannot reach its
@@ -161,7 +162,7 @@ class Relay:
             return
         self.measured = time.monotonic()
         waiting, refused, oldest = db.execute(WAITING, {"most": self.options.most}).fetchone() or (0, 0, 0.0)
-        db.execute(BOUND, (self.options.most - waiting,))
+        db.execute(BOUND, (self.options.most - waiting - refused,))
         values = {"Waiting": waiting, "SetAside": refused, "OldestSeconds": oldest, **self.counts}
         metrics = [{"Namespace": "Outbox", "Dimensions": [[]], "Metrics": [{"Name": name} for name in values]}]
         about = {"Timestamp": int(time.time() * 1000), "CloudWatchMetrics": metrics}
@@ -176,8 +177,10 @@ def main() -> None:
     parser.add_argument("-lease", type=float, default=30, help="seconds until a dead relay's rows are claimed again")
     parser.add_argument("-poll", type=float, default=1, help="seconds between claims, while no NOTIFY comes")
     parser.add_argument("-measure", type=float, default=10, help="seconds between lines with metrics")
-    parser.add_argument("-most", type=int, default=1_000_000, help="events that may wait; further inserts fail")
+    parser.add_argument("-most", type=int, default=1_000_000, help="events in both tables; beyond it, inserts fail")
     options = parser.parse_args()
+    if options.lease > 300:
+        parser.error("a lease lasts 300 seconds at most")
     options.queue = os.environ["EVENTS_QUEUE_URL"]
     config = Config(connect_timeout=3, read_timeout=5, retries={"mode": "standard", "max_attempts": 2})
     relay = Relay(options, boto3.client("sqs", config=config), size=options.batch)
