@@ -56,7 +56,7 @@ func TestFile_findsTheLineOfAFault(t *testing.T) {
 		"several lines": {"\n" + strings.ReplaceAll(good, ",", ",\n") + "\n", false, nil},
 		"a field on its line": {
 			strings.ReplaceAll(strings.Replace(good, "user.created", "user.create", 1), ",", ",\n"), false,
-			[]string{"3 type: is not an implemented event; the nearest are user.created, user.updated, user.deleted"},
+			[]string{"3 type: unknown event type; did you mean user.created, user.updated or user.deleted?"},
 		},
 		"a field within data": {
 			"{\n\"tenant_id\":\"t\",\"type\":\"user.created\",\n\"data\":{\n\"userId\":1}}", false,

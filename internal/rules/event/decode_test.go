@@ -110,8 +110,8 @@ func TestDecode_refuses(t *testing.T) {
 		required   = "is required"
 		idRule     = "must be 1 to 128 printable ASCII characters"
 		tenantRule = event.TenantIDRule
-		typeRule   = "is not an implemented event"
-		nearUser   = typeRule + "; the nearest are user.updated, user.deleted, user.restored"
+		typeRule   = "unknown event type"
+		nearUser   = typeRule + "; did you mean user.updated, user.deleted or user.restored?"
 		timeRule   = "must be an RFC 3339 time"
 		dataRule   = "must be an object"
 		userRule   = "must be user_ and at least one more character"

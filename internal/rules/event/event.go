@@ -168,7 +168,7 @@ func (e *Event) fill(m message, v Vocabulary) (field, reason string) {
 	}
 	e.Type, ok = text(m.Type)
 	if !ok || !v.known[e.Type] {
-		return "type", "is not an implemented event" + v.suggestion(e.Type)
+		return "type", Unknown + v.suggestion(e.Type)
 	}
 	if given(m.OccurredAt) {
 		e.OccurredAt, ok = timeOf(m.OccurredAt)

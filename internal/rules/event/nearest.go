@@ -10,10 +10,13 @@ import (
 // suggested is how many names a refusal suggests at most.
 const suggested = 3
 
-// Nearest begins a suggestion.
-const Nearest = "; the nearest are "
+// Unknown is the refusal of a type that is not among the event types, to publishers and tenants alike.
+const Unknown = "unknown event type"
 
-// Suggestion goes on in a sentence about an unknown name, "; the nearest are …". It is empty where no name is near. It
+// Nearest begins a suggestion.
+const Nearest = "; did you mean "
+
+// Suggestion goes on in a sentence about an unknown name, "; did you mean … or …?". It is empty where no name is near. It
 // suggests events, and the patterns.
 func Suggestion(name string, patterns ...string) string {
 	return implemented.suggestion(name, patterns...)
@@ -24,5 +27,10 @@ func (v Vocabulary) suggestion(name string, patterns ...string) string {
 	if len(near) == 0 {
 		return ""
 	}
-	return Nearest + strings.Join(near[:min(len(near), suggested)], ", ")
+	near = near[:min(len(near), suggested)]
+	last := len(near) - 1
+	if last == 0 {
+		return Nearest + near[0] + "?"
+	}
+	return Nearest + strings.Join(near[:last], ", ") + " or " + near[last] + "?"
 }

@@ -159,11 +159,11 @@ const shownPatterns = 8
 // "Subscription wildcards"), and the nearest events. Where a catalogue declares many patterns, it counts the rest.
 func notSubscribable(name string, patterns []string) string {
 	shown := patterns[:min(len(patterns), shownPatterns)]
-	text := "is neither an implemented event nor one of the patterns " + strings.Join(shown, ", ")
+	text := event.Unknown + listed + ", with the patterns " + strings.Join(shown, ", ")
 	if rest := len(patterns) - len(shown); rest > 0 {
 		text += fmt.Sprintf(" and %d others", rest)
 	}
-	return text + event.Suggestion(name, patterns[len(shown):]...) + listed
+	return text + event.Suggestion(name, patterns[len(shown):]...)
 }
 
 const listed = "; GET /v1/event-types lists all"

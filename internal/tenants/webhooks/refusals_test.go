@@ -110,8 +110,8 @@ func TestHandler_readNew_namesThePatternsThereAre(t *testing.T) {
 	w, key := newTenant(t)
 	var got fault
 	w.do(key, "POST", "/v1/webhooks", `{"url":"https://a.example","events":["connection.*"]}`).decode(t, &got)
-	const want = "is neither an implemented event nor one of the patterns *, user.*, organization.*, " +
-		"organizationMembership.*; GET /v1/event-types lists all"
+	const want = "unknown event type; GET /v1/event-types lists all, with the patterns *, user.*, organization.*, " +
+		"organizationMembership.*"
 	if len(got.Errors) != 1 || got.Errors[0].Detail != want {
 		t.Errorf("%+v, want %q", got, want)
 	}
@@ -122,9 +122,8 @@ func TestHandler_readNew_suggestsTheNearestEvents(t *testing.T) {
 	w, key := newTenant(t)
 	var got fault
 	w.do(key, "POST", "/v1/webhooks", `{"url":"https://a.example","events":["*","user.creatd"]}`).decode(t, &got)
-	const want = "is neither an implemented event nor one of the patterns *, user.*, organization.*, " +
-		"organizationMembership.*; the nearest are user.created, user.updated, user.deleted; " +
-		"GET /v1/event-types lists all"
+	const want = "unknown event type; GET /v1/event-types lists all, with the patterns *, user.*, organization.*, " +
+		"organizationMembership.*; did you mean user.created, user.updated or user.deleted?"
 	if len(got.Errors) != 1 || got.Errors[0].Detail != want {
 		t.Errorf("%+v, want %q", got, want)
 	}
@@ -137,11 +136,11 @@ func TestNotSubscribable_isShortWithAsManyPatternsAsThereCanBe(t *testing.T) {
 		patterns = append(patterns, fmt.Sprintf("account%02d%s.*", n, strings.Repeat("x", 53)))
 	}
 	patterns[len(patterns)-1] = "account.*"
-	const want = "is neither an implemented event nor one of the patterns *, user.*, organization.*, " +
+	const want = "unknown event type; GET /v1/event-types lists all, with the patterns *, user.*, organization.*, " +
 		"organizationMembership.*, "
 	got := notSubscribable("acount.*", patterns)
 	if !strings.HasPrefix(got, want) ||
-		!strings.HasSuffix(got, " and 46 others; the nearest are account.*; GET /v1/event-types lists all") {
+		!strings.HasSuffix(got, " and 46 others; did you mean account.*?") {
 		t.Errorf("%q", got)
 	}
 	if len(got) > 600 {

@@ -121,7 +121,7 @@ func readTest(body []byte) (catalogue.Type, error) {
 	}
 	chosen, known := catalogue.Find(name)
 	if ok && !known {
-		r.refuse("/type", "is neither an implemented event nor "+delivery.TestType+event.Suggestion(name)+listed)
+		r.refuse("/type", event.Unknown+listed+", beside "+delivery.TestType+event.Suggestion(name))
 	}
 	return chosen, r.problem()
 }

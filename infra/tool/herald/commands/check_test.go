@@ -39,8 +39,8 @@ func TestCheck_saysFileLineFieldAndCure(t *testing.T) {
 			`{"tenant_id":"t","type":"user.banned","data":{}}`,
 		"wide.json": "\xff\xfe{\x00}\x00\n\x00", "empty.json": "\n", "bad.yaml": "openapi: 3.1.0\n",
 	})
-	const own = "own.jsonl:2: type: is not an implemented event; the nearest are user.unbanned, user.created, " +
-		"user.updated\n"
+	const own = "own.jsonl:2: type: unknown event type; did you mean user.unbanned, user.created or " +
+		"user.updated?\n"
 	const tenant = "must be 1 to 128 of A-Z a-z 0-9 _ - . : @ | + = ~, and neither . nor ..\n"
 	for _, row := range []struct {
 		args      string

@@ -15,17 +15,17 @@ import (
 )
 
 func TestRejected_listSaysWhoseAndWhatCanSucceed(t *testing.T) {
-	const invalid = "invalid event: type: is not an implemented event; the nearest are user.created, user.b"
+	const invalid = "invalid event: type: unknown event type; did you mean user.created or user.b?"
 	f := fakeOf(to(api.ListRejected, api.RejectedList{List: listOf(
 		api.RejectedEvent{
 			MessageID: "m1", Reason: invalid, Body: new(`{"tenant_id":"acme","type":"user.\u001brenamed"}`), Bytes: 46,
 		},
 		api.RejectedEvent{MessageID: "m2", Reason: event.NotProcessed, Body: new("<html>"), Bytes: 6})}))
 	out := f.ends(t, exit.Done, "rejected list", "next: herald rejected publish --reason not_processed --watch\n")
-	const want = "m1 acme user.\uFFFDrenamed – type: is not an implemented event, nearest: user.created no – 46 " +
+	const want = "m1 acme user.\uFFFDrenamed – type: unknown event type, nearest: user.created no – 46 " +
 		"m2 – – – not_processed yes – 6"
 	contains(t, strings.Join(strings.Fields(out), " "), want)
-	f.ends(t, exit.Done, "-o json rejected list", "the nearest are") // not shortened
+	f.ends(t, exit.Done, "-o json rejected list", "did you mean") // not shortened
 }
 
 func TestTypes_areTheCatalogue(t *testing.T) {

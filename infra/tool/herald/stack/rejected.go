@@ -31,8 +31,8 @@ func DescribeRejected(e api.RejectedEvent) Rejected {
 	fault, invalid := strings.CutPrefix(e.Reason, event.InvalidEvent)
 	fault, near, suggests := strings.Cut(fault, event.Nearest)
 	if suggests {
-		near, _, _ = strings.Cut(near, ",")
-		fault += ", nearest: " + near
+		near, _, _ = strings.Cut(near, " ")
+		fault += ", nearest: " + strings.TrimRight(near, ",?")
 	}
 	r.Fault = fault
 	switch {
