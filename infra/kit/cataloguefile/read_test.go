@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/infra/tool/movein"
 	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 )
 
@@ -283,59 +281,6 @@ func TestRead_namesAllLinesAtOnce(t *testing.T) {
 	} {
 		if _, faults := readText(t, text); strings.Count(faults, "own.yaml:") != want {
 			t.Errorf("faults %s, want %d", faults, want)
-		}
-	}
-}
-
-// A catalogue that herald events convert has written is read without a fault, whatever its texts hold.
-func TestRead_readsTypesOfAnotherSender(t *testing.T) {
-	const svix = `{"data":[{"name":"invoice.paid","description":"Paid: \"in full\"\u0085 # no comment\ud83d\ude00",
-		"archived":false,"schemas":{"2":{"type":"object","required":["invoiceId","at"],
-		"definitions":{"id":{"type":"string","pattern":"^inv_"}},
-		"properties":{"invoiceId":{"$ref":"#/definitions/id"},"at":{"type":"string","format":"date-time"},
-		"\u2028 key: \u0007":{"type":"number","minimum":0.01}}}}},{"name":"invoice.void"}],"done":true}`
-	const outpost = `["order.shipped","inventory.updated","1.5"]`
-	text, report, err := movein.Types([]byte(svix + outpost))
-	if err != nil || report.Taken != 5 {
-		t.Fatalf("%+v, %v", report, err)
-	}
-	all, err := Read("own.yaml", text)
-	want := []catalogue.Type{
-		{
-			Name: "invoice.paid", Description: `Paid: "in full" # no comment😀`,
-			Schema: `{"type":"object","required":["invoiceId","at"],` +
-				`"properties":{"invoiceId":{"type":"string","pattern":"^inv_"},` +
-				`"at":{"type":"string","format":"date-time"},"` + "\u2028" + ` key: \u0007":{"type":"number","minimum":0.01}}}`,
-			Example: `{"invoiceId":"inv_","at":"2026-01-02T15:04:05Z","` + "\u2028" + ` key: \u0007":0.01}`,
-		},
-		{Name: "invoice.void", Description: "invoice.void", Schema: `{"type":"object"}`, Example: `{}`},
-		{Name: "order.shipped", Description: "order.shipped", Schema: `{"type":"object"}`, Example: `{}`},
-		{Name: "inventory.updated", Description: "inventory.updated", Schema: `{"type":"object"}`, Example: `{}`},
-		{Name: "1.5", Description: "1.5", Schema: `{"type":"object"}`, Example: `{}`},
-	}
-	if diff := gocmp.Diff(want, all.Own); diff != "" || err != nil {
-		t.Errorf("types (-want +got):\n%s%v\n%s", diff, err, text)
-	}
-}
-
-// The lists of identity products become catalogues, with types below the specification's objects and shapes of their
-// own.
-func TestRead_readsTheListsOfIdentityProducts(t *testing.T) {
-	files, err := filepath.Glob("../../tool/movein/testdata/*.json")
-	if err != nil || len(files) < 4 {
-		t.Fatalf("%v, %v", files, err)
-	}
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, report, err := movein.Types(content)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if all, err := Read("own.yaml", text); err != nil || len(all.Own) != len(report.Objects) {
-			t.Errorf("%s: %d of %d types: %v", file, len(all.Own), len(report.Objects), err)
 		}
 	}
 }

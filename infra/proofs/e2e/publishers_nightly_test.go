@@ -60,11 +60,15 @@ func TestOwnPublishersSendTypesOfTheStacksCatalogue(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(stack.Close)
-	state := filepath.Join(dir, statefile.Name)
+	state, list := filepath.Join(dir, statefile.Name), filepath.Join(dir, "types.json")
+	if err := os.WriteFile(list, []byte(`[{"name":"user.created"}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for said, args := range map[string][]string{
-		"5 of 5 verified": {"demo", "-state", state},
-		"There it is":     {"incident", "-state", state, "-seed", "17", "-letters", "5", "-once"},
-		"5 events":        {"herald", "--yes", "--local", "verify"},
+		"5 of 5 verified":                     {"demo", "-state", state},
+		"There it is":                         {"incident", "-state", state, "-seed", "17", "-letters", "5", "-once"},
+		"5 events":                            {"herald", "--yes", "--local", "verify"},
+		"user.created is the specification's": {"herald", "events", "convert", list, "--to", filepath.Join(dir, "converted")},
 	} {
 		t.Run(args[0], func(t *testing.T) {
 			t.Parallel()

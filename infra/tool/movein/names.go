@@ -5,27 +5,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/herald-webhooks/herald/internal/rules/event"
-	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 )
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+$`)
 
-// objects are the specification's.
-var objects = []string{"user", "organization", "organizationMembership", "organizationInvitation", "connection"}
-
 // checkName refuses a name that no catalogue of an adopter may have (infra/kit/cataloguefile).
-func (r *record) checkName(name string) {
+func (c *conversion) checkName(r *record, name string) {
 	object, action, _ := strings.Cut(name, ".")
-	another := func(of []string, name string) string {
-		n := slices.IndexFunc(of, func(known string) bool { return known != name && strings.EqualFold(known, name) })
-		if n < 0 {
-			return ""
-		}
-		return of[n]
-	}
-	nearObject, nearType := another(objects, object), another(event.Types(), name)
+	nearObject, nearType := c.near(name)
 	switch {
 	case name == "":
 		r.refuse("name", "is missing")
@@ -41,16 +28,31 @@ func (r *record) checkName(name string) {
 	}
 }
 
+// near are an object and a type of the specification from which those of a name differ in case only.
+func (c *conversion) near(name string) (object, of string) {
+	own, _, _ := strings.Cut(name, ".")
+	for _, known := range c.specified {
+		first, _, _ := strings.Cut(known, ".")
+		if first != own && strings.EqualFold(first, own) {
+			object = first
+		}
+		if known != name && strings.EqualFold(known, name) {
+			of = known
+		}
+	}
+	return object, of
+}
+
 // warn says of each type with a name of the specification that its shape is now the adopter's, and how to undo that.
 // lines are those of the types in the catalogue that was written.
-func warn(report Report, lines []int) {
+func (c *conversion) warn(report Report, lines []int) {
 	for n := range report.Objects {
 		o := &report.Objects[n]
 		if o.LeftOut {
 			continue
 		}
 		o.Line, lines = lines[0], lines[1:]
-		if !catalogue.Specified(o.ID) {
+		if !slices.Contains(c.specified, o.ID) {
 			continue
 		}
 		o.Notes = append(o.Notes, Note{Field: "name", Message: fmt.Sprintf(

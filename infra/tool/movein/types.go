@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/herald-webhooks/herald/infra/kit/cataloguefile"
 	"github.com/herald-webhooks/herald/infra/tool/movein/redraft"
 	"github.com/herald-webhooks/herald/internal/rules/schema"
 )
@@ -35,17 +36,23 @@ type eventType struct {
 
 // conversion is a catalogue in the making, and what is left of the work that a file may cost.
 type conversion struct {
-	types    []eventType
-	seen     map[string]bool // names, in small letters
-	size     int             // of the schemas, in bytes
-	patterns redraft.Budget
-	checks   schema.Cost // of examples
+	specified []string // the specification's names, whatever catalogue this program was built with
+	types     []eventType
+	seen      map[string]bool // names, in small letters
+	size      int             // of the schemas, in bytes
+	patterns  redraft.Budget
+	checks    schema.Cost // of examples
 }
 
-func newConversion() *conversion {
-	return &conversion{
+func newConversion() (*conversion, error) {
+	specification, err := cataloguefile.Specification()
+	c := &conversion{
 		seen: map[string]bool{}, patterns: redraft.Budget{Instructions: 4_000_000}, checks: schema.In(longestChecks),
 	}
+	for _, t := range specification.Types() {
+		c.specified = append(c.specified, t.Name)
+	}
+	return c, err //nolint:wrapcheck // it names the file and the line
 }
 
 // Types converts the event types of a file to a catalogue, in their order. The catalogue is nil where there is none.
@@ -55,7 +62,10 @@ func Types(content []byte) (catalogue []byte, report Report, err error) {
 		return nil, report, err
 	}
 	report.More = more
-	c := newConversion()
+	c, err := newConversion()
+	if err != nil {
+		return nil, report, err
+	}
 	for _, r := range records {
 		t := c.eventType(r)
 		report.add(Object{Number: r.number, ID: t.name, LeftOut: r.out, Notes: r.notes})
@@ -67,7 +77,7 @@ func Types(content []byte) (catalogue []byte, report Report, err error) {
 		return nil, report, nil
 	}
 	catalogue, lines := write(c.types)
-	warn(report, lines)
+	c.warn(report, lines)
 	return catalogue, report, nil
 }
 
@@ -80,7 +90,7 @@ func (c *conversion) eventType(r *record) eventType {
 	if t.name == "" {
 		t.name = r.text("name", "topic", "type", "id")
 	}
-	r.checkName(t.name)
+	c.checkName(r, t.name)
 	switch {
 	case r.out:
 	case c.seen[strings.ToLower(t.name)]:

@@ -15,7 +15,11 @@ func typeOf(t *testing.T, file string) (got eventType, notes string) {
 	if err != nil || len(records) != 1 {
 		t.Fatalf("%s: %d records, %v", file, len(records), err)
 	}
-	got = newConversion().eventType(records[0])
+	c, err := newConversion()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = c.eventType(records[0])
 	return got, told(Report{Objects: []Object{{Notes: records[0].notes}}})
 }
 
