@@ -124,6 +124,24 @@ func TestRead_namesTheLineOfAMark(t *testing.T) {
 		"a successor that does not exist": {
 			marked("deprecated: true\n      x-replaced-by: a.c\n      "), `5: a.b is replaced by "a.c", which is no other type`,
 		},
+		"a successor that is no name": {
+			marked("deprecated: true\n      x-replaced-by: [a.c]\n      "), "8: x-replaced-by of a.b must be the name of a type",
+		},
+		"a misspelt mark of the file": {
+			own{more: "x-leaveOut: [user.banned]\n"}.text(), "15: x-leaveOut does nothing here: write x-leave-out at the top",
+		},
+		"a mark of the file in a wrong place": {
+			strings.Replace(own{}.text(), "info: {", "info: { x-wildcards: [a.*],", 1),
+			"2: x-wildcards does nothing here: write x-wildcards at the top",
+		},
+		"a misspelt mark of a type": {
+			marked("deprecated: true\n      x-replaced_by: a.c\n      "),
+			"8: x-replaced_by does nothing here: write x-replaced-by below post",
+		},
+		"a mark beside post": {
+			strings.Replace(own{}.text(), "post:", "deprecated: true\n    post:", 1),
+			"6: deprecated does nothing here: write deprecated below post",
+		},
 	} {
 		t.Run(name, func(t *testing.T) { wantFault(t, row.text, row.want) })
 	}

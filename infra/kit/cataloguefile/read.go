@@ -88,7 +88,9 @@ func read(path string, text []byte) (list, error) {
 		}
 		return list{}, errors.Join(d.faults...)
 	}
-	all := list{path: path, types: d.types(), wildcards: d.marks("x-wildcards"), leftOut: d.marks("x-leave-out")}
+	d.strays(d.root, keyWildcards, keyLeaveOut)
+	d.strays(get(d.root, "info"))
+	all := list{path: path, types: d.types(), wildcards: d.marks(keyWildcards), leftOut: d.marks(keyLeaveOut)}
 	if unmade != nil && len(d.faults) == 0 { // aliases that expand without end, say
 		return list{}, fmt.Errorf("%s: %w", path, unmade)
 	}
