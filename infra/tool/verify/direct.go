@@ -22,6 +22,9 @@ func direct(ctx context.Context, r *run) (says string, err error) {
 	if r.Direct == nil {
 		return "", notShown("the emulator enforces no rights")
 	}
+	if r.PoliciesOff {
+		return "", notShown("FunctionPolicies is off: whoever may invoke functions can invoke these, too")
+	}
 	var faults, unknown []error
 	for _, function := range behindQueues {
 		for _, version := range []string{"", "$LATEST"} {

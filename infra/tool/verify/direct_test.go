@@ -66,3 +66,14 @@ func TestDirect_findsTheOneFunctionThatIsOpen(t *testing.T) {
 		}
 	}
 }
+
+// A stack without the policies refuses nobody, as it was asked to.
+func TestDirect_showsNothingWhereThePoliciesAreOff(t *testing.T) {
+	for _, off := range []bool{false, true} {
+		c := Config{Name: "herald", PoliciesOff: off, Direct: lets("herald-deliver ")}
+		_, err := direct(context.Background(), &run{Config: c})
+		if _, hidden := errors.AsType[notShown](err); err == nil || hidden != off {
+			t.Errorf("policies off: %v: %v", off, err)
+		}
+	}
+}

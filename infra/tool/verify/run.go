@@ -37,6 +37,7 @@ type Config struct {
 	Progress  func(Result)    // is told of each step when it has ended
 
 	FIPSEndpoints bool // the functions call AWS by its FIPS endpoints
+	PoliciesOff   bool // the functions behind queues have no policies, by FunctionPolicies=off
 
 	Operators []string // ARNs of the operator functions, and of replay's alias
 

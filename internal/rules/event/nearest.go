@@ -16,8 +16,8 @@ const Unknown = "unknown event type"
 // Nearest begins a suggestion.
 const Nearest = "; did you mean "
 
-// Suggestion goes on in a sentence about an unknown name, "; did you mean … or …?". It is empty where no name is near. It
-// suggests events, and the patterns.
+// Suggestion goes on in a sentence about an unknown name, "; did you mean … or …?". It is empty where no name is near.
+// It suggests events, and the patterns.
 func Suggestion(name string, patterns ...string) string {
 	return implemented.suggestion(name, patterns...)
 }

@@ -114,6 +114,7 @@ func proofOf(ctx context.Context, s stack.Stack, local bool) (proof, error) {
 	c.Waits, c.Processes = waits, processes
 	c.Operators = operators
 	c.FIPSEndpoints = s.Parameters[parameters.FipsEndpoints] == "yes"
+	c.PoliciesOff = s.Parameters[parameters.FunctionPolicies] == "off"
 	c.Client = &client.Client{
 		State: state, Operator: s.Operator, HTTP: &http.Client{Timeout: 30 * time.Second}, SQS: sqs.NewFromConfig(s.AWS),
 		Lambda: lambda.NewFromConfig(s.AWS, func(o *lambda.Options) { o.RetryMaxAttempts = 1 }),
