@@ -37,7 +37,7 @@ CREATE TABLE outbox_refused (
 CREATE TABLE outbox_bound (upto bigint NOT NULL);
 INSERT INTO outbox_bound VALUES (1000000);
 
-CREATE FUNCTION outbox_written() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION outbox_written() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
   IF (SELECT max(seq) FROM written) > (SELECT upto FROM outbox_bound) THEN
     RAISE EXCEPTION 'the outbox is full: does a relay run?' USING ERRCODE = 'configuration_limit_exceeded';

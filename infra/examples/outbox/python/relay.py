@@ -47,6 +47,11 @@ WAITING = """SELECT (SELECT count(*) FROM (SELECT FROM outbox LIMIT %(most)s) AS
     coalesce((SELECT extract(epoch FROM clock_timestamp() - written_at) FROM outbox ORDER BY seq LIMIT 1), 0)::float8"""
 BOUND = "UPDATE outbox_bound SET upto = (SELECT last_value FROM outbox_seq_seq) + %s"  # that services may write to
 
+# A connection whose other end is gone without a word is given up after some 20 seconds.
+SEVERED: dict[str, Any] = {
+    "connect_timeout": 10, "tcp_user_timeout": 20_000, "keepalives_idle": 10, "keepalives_interval": 5
+}
+
 
 @dataclass
 class Row:
@@ -87,7 +92,7 @@ class Relay:
         while not self.stopped:
             try:
                 with psycopg.connect(
-                    os.environ["DATABASE_URL"], autocommit=True, prepare_threshold=None, connect_timeout=10
+                    os.environ["DATABASE_URL"], autocommit=True, prepare_threshold=None, **SEVERED
                 ) as db:
                     db.execute("SET statement_timeout = '10s'")
                     db.execute("LISTEN outbox")
