@@ -34,9 +34,9 @@ func TestSchema_letsServicesWriteEventsAlone(t *testing.T) {
 	c.ask(t, `SET ROLE relay; SELECT body FROM outbox FOR UPDATE; UPDATE outbox SET leased_until = now(), failures = 1;
 		WITH gone AS (DELETE FROM outbox RETURNING seq, tenant_id, body, written_at)
 		INSERT INTO outbox_refused (seq, tenant_id, body, written_at, reason) SELECT gone.*, 'x' FROM gone;
-		UPDATE outbox_bound SET upto = (SELECT last_value FROM outbox_seq_seq)`)
-	c.ask(t, `WITH m AS (DELETE FROM outbox_refused WHERE seq = 1 RETURNING *) INSERT INTO outbox (tenant_id, subject, body,
-		traceparent) SELECT tenant_id, subject, body, traceparent FROM m`)
+		UPDATE outbox_bound SET upto = (SELECT last_value FROM outbox_seq_seq) + 9`)
+	c.ask(t, `WITH m AS (DELETE FROM outbox_refused WHERE seq = 1 RETURNING *)
+		INSERT INTO outbox (tenant_id, subject, body, traceparent) SELECT tenant_id, subject, body, traceparent FROM m`)
 	if got := c.ask(t, state); got != "1|0|0" {
 		t.Errorf("waiting, set aside and failures of what was moved back: %s", got)
 	}
