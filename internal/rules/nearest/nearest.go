@@ -14,13 +14,28 @@ import (
 // longest bounds names that may be a misspelling, in bytes.
 const longest = 64
 
-// To returns the known names that differ from name in at most every second character, the nearest first.
+// candidate is a known name with its distance from the misspelt one.
+type candidate struct {
+	name     string
+	distance int
+}
+
+// To returns the known names that differ from name in at most every second character, the nearest first. Strangers
+// choose the name: each known name is compared once.
 func To(name string, known []string) []string {
 	if len(name) > longest {
 		return nil
 	}
-	distance := func(known string) int { return levenshtein.Distance(name, known, nil) }
-	near := slices.DeleteFunc(slices.Clone(known), func(known string) bool { return 2*distance(known) > len(known) })
-	slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(distance(a), distance(b)) })
-	return near
+	var near []candidate
+	for _, one := range known {
+		if d := levenshtein.Distance(name, one, nil); 2*d <= len(one) {
+			near = append(near, candidate{one, d})
+		}
+	}
+	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	names := make([]string, 0, len(near))
+	for _, c := range near {
+		names = append(names, c.name)
+	}
+	return names
 }

@@ -1,9 +1,11 @@
 package nearest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/agext/levenshtein"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -28,5 +30,19 @@ func TestTo_suggestsNothingForNamesOfMoreThan64Bytes(t *testing.T) {
 	}
 	if got := To(strings.Repeat("a", 65), known); len(got) != 0 {
 		t.Errorf("for 65 bytes it suggests %q", got)
+	}
+}
+
+// Tenants choose the names: one comparison with each known name is the most that a name may cost.
+func TestTo_comparesEachNameOnce(t *testing.T) {
+	var known []string
+	for n := range 200 {
+		known = append(known, fmt.Sprintf("organization.%s.%d", strings.Repeat("changed", 5), n))
+	}
+	name := strings.Repeat("x", 3) + known[0][3:]
+	once := testing.AllocsPerRun(10, func() { levenshtein.Distance(name, known[0], nil) })
+	all := testing.AllocsPerRun(10, func() { To(name, known) })
+	if all > 2*once*float64(len(known)) { // the lists included
+		t.Errorf("%v allocations for %d names, %v for one", all, len(known), once)
 	}
 }
