@@ -9,7 +9,7 @@ import (
 )
 
 // With the roles that schema.sql proposes, a service can write events and nothing else, whatever its search path is.
-func TestSchema_letsServicesWriteEventsAlone(t *testing.T) {
+func TestRelays_leaveServicesNothingButToWriteEvents(t *testing.T) {
 	t.Parallel()
 	c := newOutbox(t)
 	text, err := os.ReadFile("schema.sql")

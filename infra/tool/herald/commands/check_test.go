@@ -37,7 +37,8 @@ func TestCheck_saysFileLineFieldAndCure(t *testing.T) {
 		"odd\x1b[2J.json": "\n" + `{"tenant_id":"a b","type":"user.created","data":{}}`, "own.yaml": ownTypes,
 		"own.jsonl": `{"tenant_id":"t","type":"a.b","data":{"n":"secret"}}` + "\n" +
 			`{"tenant_id":"t","type":"user.banned","data":{}}`,
-		"wide.json": "\xff\xfe{\x00}\x00\n\x00", "empty.json": "\n", "bad.yaml": "openapi: 3.1.0\n",
+		"wide.json": "\xff\xfe{\x00}\x00\n\x00", "empty.json": "\n",
+		"marks.jsonl": "\ufeff" + goodEvent + "\n\ufeff" + goodEvent + "\n" + goodEvent + "\ufeff\n\x00{}\n", "bad.yaml": "openapi: 3.1.0\n",
 	})
 	const own = "own.jsonl:2: type: unknown event type; did you mean user.unbanned, user.created or " +
 		"user.updated?\n"
@@ -69,7 +70,10 @@ func TestCheck_saysFileLineFieldAndCure(t *testing.T) {
 `, "1 of 2"},
 		{"good.json -o json", exit.Done, "{\n  \"messages\": 1,\n  \"rejected\": 0,\n  \"faults\": []\n}\n", ""},
 		{"lines.jsonl wide.json", exit.Usage, "lines.jsonl:2: not a JSON object: malformed at byte 1\n",
-			"wide.json: line 1: UTF-16"},
+			"wide.json: UTF-16"},
+		{"marks.jsonl", exit.Unhealthy, "marks.jsonl:2: not a JSON object: malformed at byte 0\n" +
+			"marks.jsonl:3: not a JSON object: malformed at byte 75\nmarks.jsonl:4: not a JSON object: malformed at byte 0\n",
+			"3 of 4"},
 		{"empty.json", exit.Failed, "", "empty.json has no messages in it"},
 		{"none.json", exit.Usage, "", "reading none.json"},
 		{"", exit.Usage, "", "give the FILEs"},

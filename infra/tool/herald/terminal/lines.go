@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -12,12 +13,13 @@ import (
 // Line is a line of a file, without its end.
 type Line struct {
 	Number int
-	Text   []byte // without the marks of editors and shells; the beginning of a line that is longer than was asked for
+	Text   []byte // the beginning of a line that is longer than was asked for
 	Size   int    // of the whole line, in bytes
 }
 
-// ReadLines reads a text file, or standard input for "-", as [Terminal.ReadFile] does, but line by line, so that the
-// file may be of any length. Of each line it keeps so many bytes. It ends with an error of do.
+// ReadLines reads a text file, or standard input for "-", line by line, so that the file may be of any length. Of each
+// line it keeps so many bytes. The marks that editors and shells leave at the beginning and at the end of a file are no
+// text; anywhere else they are. It ends with an error of do.
 func (t *Terminal) ReadLines(path string, most int, do func(Line) error) error {
 	from := t.In
 	if path != "-" {
@@ -36,9 +38,16 @@ func (t *Terminal) ReadLines(path string, most int, do func(Line) error) error {
 		}
 		last := err != nil
 		line.Number = number
-		line.Text, err = plain(line.Text)
-		if err != nil {
-			return exit.With(exit.Usage, "%s: line %d: %v", path, number, err)
+		if number == 1 {
+			if wide(line.Text) {
+				return exit.With(exit.Usage, "%s: %v", path, errWide)
+			}
+			if bytes.HasPrefix(line.Text, []byte(byteOrderMark)) {
+				copy(line.Text, "   ")
+			}
+		}
+		if last {
+			line.Text = bytes.TrimRight(line.Text, string(endOfFile))
 		}
 		if err := do(line); err != nil || last {
 			return err
