@@ -49,7 +49,7 @@ func TestWhatOneKeyCanBurn(t *testing.T) {
 	body := func(n int) string {
 		return string(must(json.Marshal(map[string]any{
 			"url": fatURL(n), "events": event.Types(), "description": strings.Repeat("\U0001F600", 256),
-			"headers": fatHeaders(),
+			"headers": fatHeaders(), "contact": fatAbout.Contact, "metadata": fatAbout.Metadata,
 		})))
 	}
 	const one = "/v1/webhooks/{id}"
@@ -194,16 +194,23 @@ func (a *api) fill(client *dynamodb.Client, table string) {
 		CreatedAt: a.now, UpdatedAt: a.now, SecretRotatedAt: a.now, SealedSecret: make([]byte, 200), SecretVersion: 9,
 		Revision: strings.Repeat("r", 32), HeadersVersion: 9,
 		HeaderNames: slices.Sorted(maps.Keys(fatHeaders())), SealedHeaders: make([]byte, endpoint.MaxHeaderBytes+200),
+		About: fatAbout, AboutRow: endpoint.AboutKept,
 	}
 	for n := range endpoint.MaxLive - 2 {
 		e.ID, e.URL = fatID(n), fatURL(n)
 		must(0, store.Create(a.t.Context(), e, nil))
 	}
+	said := must(client.GetItem(a.t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: attributes{
+		"tenant_id": text("acme"), "endpoint_id": text("#about#" + e.ID),
+	}})).Item
 	row := must(client.GetItem(a.t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: attributes{
 		"tenant_id": text("acme"), "endpoint_id": text(e.ID),
 	}})).Item
 	for n := range endpoint.MaxDeleted {
-		row["endpoint_id"] = text(fmt.Sprintf("deleted#webhook_01JD%06d0000000000%06d", 0, n))
+		id := fmt.Sprintf("webhook_01JD%06d0000000000%06d", 0, n)
+		said["endpoint_id"] = text("#about#" + id)
+		must(client.PutItem(a.t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: said}))
+		row["endpoint_id"] = text("deleted#" + id)
 		row["status"], row["deleted_at"] = text("deleted"), row["created_at"]
 		must(client.PutItem(a.t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: row}))
 	}
@@ -219,6 +226,20 @@ func fatHeaders() map[string]string {
 		headers[name] = strings.Repeat("v", endpoint.MaxHeaderBytes/endpoint.MaxHeaders-len(name))
 	}
 	return headers
+}
+
+// fatAbout is the most that an owner can say of an endpoint.
+var fatAbout = endpoint.About{
+	Contact: strings.Repeat("\U0001F600", endpoint.MaxContact), Metadata: fatMetadata(),
+}
+
+func fatMetadata() map[string]string {
+	pairs := map[string]string{}
+	for n := range endpoint.MaxMetadata {
+		name := fmt.Sprintf("k%02d", n)
+		pairs[name] = strings.Repeat("v", endpoint.MaxMetadataBytes/endpoint.MaxMetadata-len(name))
+	}
+	return pairs
 }
 
 func fatID(n int) string { return fmt.Sprintf("webhook_01JD%06d0000000000%06d", 1, n) }

@@ -164,7 +164,52 @@ func TestEndpoints_readStronglyConsistent(t *testing.T) {
 	}
 	mark(t, r.endpoints, dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID})
 	marksOf(t, r.endpoints)
+	about(t, r.endpoints, e)
+	about(t, r.endpoints, e, mustCreate(t, r.endpoints, "acme", createdAt))
 	r.wantConsistentReads()
+}
+
+func about(t *testing.T, s *dynamo.Endpoints, all ...endpoint.Endpoint) []endpoint.Endpoint {
+	t.Helper()
+	told, err := s.About(t.Context(), all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return told
+}
+
+// What an owner says costs a request where it is asked for, and none where an endpoint is known to have nothing. Lists
+// of endpoints do not read it.
+func TestEndpoints_About_isReadByWhoAsksAlone(t *testing.T) {
+	r := newRig(t)
+	told, silent := tell(t, r.endpoints, mustCreate(t, r.endpoints, "acme", createdAt)), newEndpoint("acme", createdAt)
+	silent.AboutRow = endpoint.AboutNone
+	requests := func(do func()) int {
+		before := len(r.faults.Calls(""))
+		do()
+		return len(r.faults.Calls("")) - before
+	}
+	for name, test := range map[string]struct {
+		asked []endpoint.Endpoint
+		want  int
+	}{"nothing": {[]endpoint.Endpoint{silent, silent}, 0}, "one": {[]endpoint.Endpoint{silent, told}, 1}} {
+		if got := requests(func() { about(t, r.endpoints, test.asked...) }); got != test.want {
+			t.Errorf("%s: %d requests, want %d", name, got, test.want)
+		}
+	}
+	for name, read := range map[string]func() ([]endpoint.Endpoint, error){
+		"subscriptions": func() ([]endpoint.Endpoint, error) { return r.endpoints.Subscriptions(t.Context(), "acme") },
+		"live":          func() ([]endpoint.Endpoint, error) { return r.endpoints.Live(t.Context(), "acme") },
+		"all":           func() ([]endpoint.Endpoint, error) { return r.endpoints.List(t.Context(), "acme") },
+	} {
+		if all, err := read(); err != nil || len(all) != 1 || !all[0].About.Empty() {
+			t.Errorf("%s: %+v, %v", name, all, err)
+		}
+	}
+	r.breaks(r.tables.Endpoints, "metadata", keyOf("tenant_id", "acme", "endpoint_id", "#about#"+told.ID))
+	if all, err := r.endpoints.About(t.Context(), told); !errors.Is(err, endpoint.ErrUnreadable) {
+		t.Errorf("one that cannot be read: %+v, %v", all, err)
+	}
 }
 
 // An id finds the live endpoint that has it, with its public attributes, whatever other rows and attributes say.

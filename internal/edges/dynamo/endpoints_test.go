@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +18,7 @@ func TestEveryFieldOfAnEndpointIsStored(t *testing.T) {
 		Status: endpoint.Disabled, Site: "example.com", SecretVersion: 1, SealedSecret: []byte("s"),
 		SealedPrevious: []byte("p"),
 		HeaderNames:    []string{"X"}, HeadersVersion: 2, SealedHeaders: []byte("h"), Revision: "r",
-		PublicKey: "whpk_1", PreviousKey: "whpk_0", RateLimit: 10,
+		PublicKey: "whpk_1", PreviousKey: "whpk_0", RateLimit: 10, AboutRow: endpoint.AboutKept,
 	}
 	for _, at := range []*time.Time{
 		&want.CreatedAt, &want.UpdatedAt, &want.SitedAt, &want.DeletedAt, &want.SecretRotatedAt, &want.PreviousUntil,
@@ -25,7 +26,8 @@ func TestEveryFieldOfAnEndpointIsStored(t *testing.T) {
 		*at = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
 	}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[endpoint.Endpoint]()) {
-		if field.Name != "Marks" && reflect.ValueOf(want).FieldByIndex(field.Index).IsZero() { // these have a row of theirs
+		elsewhere := field.Name == "Marks" || field.Name == "About" // these have a row of theirs
+		if !elsewhere && reflect.ValueOf(want).FieldByIndex(field.Index).IsZero() {
 			t.Errorf("%s has no value here: add one", field.Name)
 		}
 	}
@@ -39,5 +41,19 @@ func TestEveryFieldOfAnEndpointIsStored(t *testing.T) {
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +stored):\n%s", status, err, diff)
 		}
+	}
+}
+
+// The key of what an owner says is outside of all that is read of endpoints, here and in versions before: of fanout's
+// reads, of lists, and of the index by id.
+func TestAboutKey_isOutsideOfWhatIsReadOfEndpoints(t *testing.T) {
+	key := aboutKey(endpoint.Endpoint{TenantID: "acme", ID: "webhook_1"}).EndpointID
+	for _, prefix := range []string{endpoint.IDPrefix, deletedPrefix, countsKey} {
+		if strings.HasPrefix(key, prefix) {
+			t.Errorf("%s begins with %s", key, prefix)
+		}
+	}
+	if key >= countsKey { // behind which a tenant's endpoints are listed
+		t.Errorf("%s is not before %s", key, countsKey)
 	}
 }

@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -66,7 +67,7 @@ func (s *Endpoints) Create(ctx context.Context, e endpoint.Endpoint, check Check
 	if err != nil {
 		return err
 	}
-	return s.move(ctx, e, s.count(e.TenantID, 1, seen))
+	return s.move(ctx, endpoint.Endpoint{}, e, s.count(e.TenantID, 1, seen))
 }
 
 // Readdress is Replace for a live endpoint that brings a URL to the tenant: the URL was changed, or the endpoint was
@@ -77,16 +78,25 @@ func (s *Endpoints) Readdress(ctx context.Context, was, now endpoint.Endpoint, c
 		return err
 	}
 	if !was.Live() {
-		return s.move(ctx, now, s.count(now.TenantID, 1, seen), s.drop(was))
+		return s.move(ctx, was, now, s.count(now.TenantID, 1, seen), s.drop(was))
 	}
+	return s.swap(ctx, was, now, s.count(now.TenantID, 0, seen))
+}
+
+// swap changes a row that stays where it is, and makes other writes, in one transaction.
+func (s *Endpoints) swap(ctx context.Context, was, now endpoint.Endpoint, others ...types.TransactWriteItem) error {
 	row, err := marshal(s.row(now))
+	if err != nil {
+		return err
+	}
+	told, err := s.tell(was, now)
 	if err != nil {
 		return err
 	}
 	changed := s.put(row)
 	changed.Put.ConditionExpression = aws.String(unwritten)
 	changed.Put.ExpressionAttributeValues = given{":was": was.Revision}.encoded()
-	return s.transact(ctx, []types.TransactWriteItem{changed, s.count(now.TenantID, 0, seen)}, now.Revision)
+	return s.transact(ctx, slices.Concat([]types.TransactWriteItem{changed}, others, told), now.Revision)
 }
 
 // check calls a Check with the URLs of the tenant's live endpoints. seen is the number of changes of URLs before the
@@ -116,11 +126,14 @@ func (s *Endpoints) Replace(ctx context.Context, was, now endpoint.Endpoint) err
 	case now.Live():
 		return s.Readdress(ctx, was, now, nil)
 	}
-	return s.move(ctx, now, s.count(now.TenantID, -1, nil), s.drop(was))
+	return s.move(ctx, was, now, s.count(now.TenantID, -1, nil), s.drop(was))
 }
 
 // rewrite changes a row that stays where it is.
 func (s *Endpoints) rewrite(ctx context.Context, was, now endpoint.Endpoint) error {
+	if now.Retells(was) {
+		return s.swap(ctx, was, now)
+	}
 	_, stored, err := s.table.put(ctx, s.row(now), condition{unwritten, given{":was": was.Revision}})
 	if inTransaction(err) || err == nil && !stored {
 		// A deletion or a restoration has changed the row, or changes it now.
@@ -132,7 +145,7 @@ func (s *Endpoints) rewrite(ctx context.Context, was, now endpoint.Endpoint) err
 // Surplus returns the tenant's deleted endpoints that have to make room ([endpoint.Surplus]), with the fields that
 // Prune needs. It reads all deleted endpoints. The caller prunes before each deletion, so that they stay few.
 func (s *Endpoints) Surplus(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
-	deleted, err := s.under(ctx, tenantID, deletedPrefix, "tenant_id, endpoint_id, #status, deleted_at, revision")
+	deleted, err := s.under(ctx, tenantID, deletedPrefix, "tenant_id, endpoint_id, #status, deleted_at, about, revision")
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +156,11 @@ func (s *Endpoints) Surplus(ctx context.Context, tenantID string) ([]endpoint.En
 func (s *Endpoints) Prune(ctx context.Context, surplus []endpoint.Endpoint) error {
 	for _, e := range surplus {
 		unchanged := condition{unwritten, given{":was": e.Revision}}
-		if _, err := s.deleteItem(ctx, rowKey(e).item(), unchanged); err != nil && !inTransaction(err) {
+		deleted, err := s.deleteItem(ctx, rowKey(e).item(), unchanged)
+		if err == nil && deleted {
+			err = s.forget(ctx, e)
+		}
+		if err != nil && !inTransaction(err) {
 			return err
 		}
 	}
@@ -158,12 +175,16 @@ func inTransaction(err error) bool {
 
 // move stores an endpoint under a key without a row. The other writes, to the tenant's counts and to the endpoint's old
 // row, are parts of the same transaction.
-func (s *Endpoints) move(ctx context.Context, now endpoint.Endpoint, others ...types.TransactWriteItem) error {
+func (s *Endpoints) move(ctx context.Context, was, now endpoint.Endpoint, others ...types.TransactWriteItem) error {
 	row, err := marshal(s.row(now))
 	if err != nil {
 		return err
 	}
-	return s.transact(ctx, append([]types.TransactWriteItem{s.put(row)}, others...), now.Revision)
+	told, err := s.tell(was, now)
+	if err != nil {
+		return err
+	}
+	return s.transact(ctx, slices.Concat([]types.TransactWriteItem{s.put(row)}, others, told), now.Revision)
 }
 
 func (s *Endpoints) put(row attributes) types.TransactWriteItem {

@@ -49,6 +49,8 @@ func NewErasure(client *dynamodb.Client, t ErasedTables) *Erasure {
 	byTenant := query{index: "by-tenant", condition: isTenant, limit: erasedAtOnce}
 	live := query{condition: allOfTenant, limit: erasedAtOnce}
 	counts := query{condition: isTenant + " AND endpoint_id = :counts"}
+	said := query{condition: isTenant + " AND begins_with(endpoint_id, :about)", limit: erasedAtOnce}
+	about := func(id string) given { return given{":tenant": id, ":about": aboutPrefix} }
 	scan, selected := query{scan: true, behind: true, filter: isTenant}, query{scan: true, behind: true}
 	selected.filter = "#selector." + isTenant
 	const row, health, delivery = "tenant_id, endpoint_id", "#scope, #name", "delivery_id"
@@ -56,6 +58,7 @@ func NewErasure(client *dynamodb.Client, t ErasedTables) *Erasure {
 		{"api_keys", at(t.APIKeys), byTenant, tenant, "key_id", nil},
 		{"endpoints", at(t.Endpoints), live, ofTenant, row, nil},
 		{"endpoint_counts", at(t.Endpoints), counts, ofTenant, row, nil},
+		{"about_endpoints", at(t.Endpoints), said, about, row, nil},
 		{"marks", at(t.Endpoints), query{condition: isTenant}, marks, row, nil},
 		{"health", at(t.EndpointHealth), scan, tenant, health, nil},
 		{"backlog", at(t.Backlog), scan, tenant, "endpoint_shard, #position", nil},

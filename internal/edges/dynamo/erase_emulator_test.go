@@ -16,6 +16,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/rules/backlog"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
@@ -29,7 +30,8 @@ func TestErasure_Page_leavesNothingOfTheTenantAndAllOfOthers(t *testing.T) {
 	others := r.everything()
 	r.populate("initech")
 	want := map[string]int{
-		"api_keys": 1, "endpoints": 2, "endpoint_counts": 1, "marks": 1, "health": 2, "backlog": 1, "deliveries": 2,
+		"api_keys": 1, "endpoints": 2, "endpoint_counts": 1, "about_endpoints": 2, "marks": 1, "health": 2, "backlog": 1,
+		"deliveries":   2,
 		"dead_letters": 1, "jobs": 1,
 	}
 	none := map[string]int{}
@@ -88,6 +90,7 @@ func (r rig) populate(tenant string) {
 	r.t.Helper()
 	putKey(r.t, r.keys, tenant, createdAt)
 	e, deleted := mustCreate(r.t, r.endpoints, tenant, createdAt), mustCreate(r.t, r.endpoints, tenant, createdAt)
+	e, deleted = tell(r.t, r.endpoints, e), tell(r.t, r.endpoints, deleted)
 	mustReplace(r.t, r.endpoints, deleted, gone(deleted, createdAt))
 	key := dynamo.EndpointKey{TenantID: tenant, EndpointID: e.ID}
 	mark(r.t, r.endpoints, key)
@@ -113,6 +116,15 @@ func (r rig) populate(tenant string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+}
+
+// tell stores what an owner says of an endpoint.
+func tell(t *testing.T, s *dynamo.Endpoints, was endpoint.Endpoint) endpoint.Endpoint {
+	t.Helper()
+	now := was
+	now.About, now.AboutRow, now.Revision = endpoint.About{Contact: "ann@example.com"}, endpoint.AboutKept, "told"
+	mustReplace(t, s, was, now)
+	return now
 }
 
 func jobAt(id string, minutes int) job.Job {

@@ -147,7 +147,21 @@ func deletedEndpoint() endpoint.Endpoint {
 	return e
 }
 
+func toldEndpoint() endpoint.Endpoint {
+	e := wantEndpoint
+	e.AboutRow = endpoint.AboutKept
+	e.About = endpoint.About{Contact: "ann@example.com", Metadata: map[string]string{"crm": "7"}}
+	return e
+}
+
 func formats() map[string]format {
+	readAbout := func(s rig) any {
+		all, err := s.endpoints.About(s.t.Context(), wantEndpoint)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return all[0].About
+	}
 	endpointKey := dynamo.EndpointKey{TenantID: "acme", EndpointID: endpointID}
 	readEndpoint := func(s rig) any { return getEndpoint(s.t, s.endpoints, endpointID) }
 	create := func(s rig, e endpoint.Endpoint) {
@@ -167,6 +181,23 @@ func formats() map[string]format {
 				mustReplace(s.t, s.endpoints, wantEndpoint, deletedEndpoint())
 			},
 			readEndpoint, deletedEndpoint(),
+		},
+		"endpoint-about": {
+			ofEndpoints, keyOf("tenant_id", "acme", "endpoint_id", "#about#"+endpointID),
+			func(s rig) { create(s, toldEndpoint()) }, readAbout, toldEndpoint().About,
+		},
+		"endpoint-about-deleted": {
+			ofEndpoints, keyOf("tenant_id", "acme", "endpoint_id", "#about#"+endpointID),
+			func(s rig) {
+				create(s, toldEndpoint())
+				mustReplace(s.t, s.endpoints, toldEndpoint(), gone(toldEndpoint(), at.Add(2*time.Hour)))
+			},
+			readAbout, toldEndpoint().About,
+		},
+		"endpoint-told": {
+			ofEndpoints, keyOf("tenant_id", "acme", "endpoint_id", endpointID),
+			func(s rig) { create(s, toldEndpoint()) },
+			func(s rig) any { return getEndpoint(s.t, s.endpoints, endpointID).AboutRow }, endpoint.AboutKept,
 		},
 		"endpoint-marks": {
 			ofEndpoints, keyOf("tenant_id", "marks#acme", "endpoint_id", "#marks"),

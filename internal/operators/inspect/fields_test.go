@@ -28,6 +28,9 @@ func TestHandler_endpoint_readsEveryFieldThatItShows(t *testing.T) {
 		if name == "-" {
 			continue // it has another row
 		}
+		if name == "about" {
+			continue // it tells whether to read that row
+		}
 		if to.IsZero() {
 			fill(t, field.Name, to)
 		}

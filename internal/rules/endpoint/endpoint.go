@@ -58,6 +58,8 @@ type Endpoint struct {
 	SealedHeaders   []byte    `dynamodbav:"sealed_headers,omitempty"`
 	RateLimit       int       `dynamodbav:"rate_limit,omitempty"` // its owner's, in deliveries a second; 0: none
 	Revision        string    `dynamodbav:"revision"`             // changes with every write
+	AboutRow        AboutRow  `dynamodbav:"about,omitempty"`      // whether there is a row with the About
+	About           About     `dynamodbav:"-"`                    // its owner's words: they have another row
 	Marks           Marks     `dynamodbav:"-"`                    // operators', on this endpoint: they have another row
 }
 

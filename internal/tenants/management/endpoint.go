@@ -5,6 +5,9 @@ import "github.com/herald-webhooks/herald/internal/rules/endpoint"
 // Headers are the values of an endpoint's own headers by their names.
 type Headers map[string]string
 
+// Metadata are pairs of texts that mean something to an endpoint's owner, and nothing to Herald.
+type Metadata map[string]string
+
 // NewEndpoint is the body that creates an endpoint, or puts one in its place. URL and Events are required.
 type NewEndpoint struct {
 	URL         Member[string]   `json:"url,omitzero"`
@@ -12,6 +15,8 @@ type NewEndpoint struct {
 	Description Member[string]   `json:"description,omitzero"`
 	Headers     Member[*Headers] `json:"headers,omitzero"`    // null: none
 	RateLimit   Member[*int]     `json:"rate_limit,omitzero"` // deliveries a second; null: none
+	Contact     Member[string]   `json:"contact,omitzero"`    // "": none
+	Metadata    Member[Metadata] `json:"metadata,omitzero"`   // all pairs; {}: none
 }
 
 // EndpointChange is the body that changes an endpoint. What it leaves out stays as it is.
@@ -27,6 +32,8 @@ type Endpoint struct {
 	Description     string          `json:"description"`
 	Events          []string        `json:"events"`
 	HeaderNames     []string        `json:"header_names,omitempty"` // where the owner has set headers
+	Contact         string          `json:"contact,omitempty"`      // where the owner has set one
+	Metadata        Metadata        `json:"metadata,omitempty"`     // likewise
 	RateLimit       *int            `json:"rate_limit"`             // the owner's, deliveries a second; null: none
 	OperatorLimit   *int            `json:"operator_rate_limit"`    // an operator's
 	EffectiveLimit  *int            `json:"effective_rate_limit"`   // the smaller one

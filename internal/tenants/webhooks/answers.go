@@ -25,8 +25,8 @@ func (h *Handler) viewOf(e endpoint.Endpoint, now time.Time) management.Endpoint
 	}
 	return management.Endpoint{
 		ID: e.ID, URL: e.URL, Description: e.Description, Events: e.Events, Status: e.Status,
-		HeaderNames: e.HeaderNames,
-		RateLimit:   limit(e.RateLimit), OperatorLimit: limit(e.Marks.RateLimit), EffectiveLimit: limit(e.Rate()),
+		HeaderNames: e.HeaderNames, Contact: e.About.Contact, Metadata: e.About.Metadata,
+		RateLimit: limit(e.RateLimit), OperatorLimit: limit(e.Marks.RateLimit), EffectiveLimit: limit(e.Rate()),
 		CreatedAt: timestamp(e.CreatedAt), UpdatedAt: timestamp(e.UpdatedAt), DeletedAt: when(e.DeletedAt),
 		SecretRotatedAt: when(e.SecretRotatedAt), PreviousUntil: when(e.PreviousUntil), PublicKey: public,
 	}

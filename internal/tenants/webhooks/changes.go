@@ -22,6 +22,10 @@ func (h *Handler) alter(
 	if err != nil {
 		return management.Endpoint{}, err
 	}
+	was, err = h.told(ctx, was)
+	if err != nil {
+		return management.Endpoint{}, err
+	}
 	// An operator's limit is read before the change, so that no answer of a change that was made is lost by it.
 	marks, err := h.Endpoints.Marks(ctx, was.TenantID)
 	if err != nil {
@@ -119,6 +123,10 @@ func (h *Handler) remove(ctx context.Context, c *call) (_ any, err error) {
 func (h *Handler) removeOnce(ctx context.Context, c *call, prunes bool) error {
 	was, err := h.load(ctx, c)
 	if err != nil || !was.Live() {
+		return err
+	}
+	was, err = h.told(ctx, was)
+	if err != nil {
 		return err
 	}
 	now := was

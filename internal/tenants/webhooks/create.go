@@ -61,9 +61,10 @@ func (h *Handler) add(
 	return h.store(ctx, c, func() error { return h.Endpoints.Create(ctx, *e, allow) })
 }
 
-// stamp marks a new state of an endpoint, so that the store can tell it from every other.
+// stamp marks a new state of an endpoint, so that the store can tell it from every other. The endpoint must have been
+// read with its About.
 func stamp(e *endpoint.Endpoint, now time.Time) {
-	e.Revision = rand.Text()
+	e.Revision, e.AboutRow = rand.Text(), e.About.Row()
 	if now.After(e.UpdatedAt) { // clocks of two processes may differ
 		e.UpdatedAt = now
 	}

@@ -18,7 +18,8 @@ import (
 // samples are a change of each field that a request takes. A field without one fails the tests below.
 var samples = map[string]string{
 	"url": `"https://example.com/other"`, "events": `["*"]`, "description": `"other"`, "headers": `{"X-Other":"y"}`,
-	"status": `"disabled"`, "rate_limit": `10`,
+	"status": `"disabled"`, "rate_limit": `10`, "contact": `"ann@example.com"`,
+	"metadata": `{"crm":"7"}`,
 }
 
 // named are the JSON names of a struct's fields, embedded ones included.
@@ -75,6 +76,7 @@ var kept = map[string]string{
 	"DeletedAt": "status", "SecretRotatedAt": "secret", "SealedSecret": "secret", "SealedHeaders": "headers",
 	"SealedPrevious": "previous_secret", "PublicKey": "secret", "PreviousKey": "previous_secret",
 	"Site": "url", "SitedAt": "url or status",
+	"AboutRow":    "contact and metadata",
 	"HeaderNames": "headers", "Revision": "of the store", "Marks": "in another row, with lines of control",
 }
 
@@ -106,6 +108,12 @@ func fill(t *testing.T, v reflect.Value) {
 		v.SetInt(7)
 	case reflect.Bool:
 		v.SetBool(true)
+	case reflect.Struct: // of fields with an audit line each
+		for _, field := range v.Fields() {
+			fill(t, field)
+		}
+	case reflect.Map:
+		v.Set(reflect.ValueOf(map[string]string{"other": ""}))
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		fill(t, v.Index(0))

@@ -228,6 +228,16 @@ func (e endpoints) Deleted(ctx context.Context, tenant string) ([]endpoint.Endpo
 	return e.Endpoints.Deleted(ctx, tenant)
 }
 
+func (e endpoints) About(ctx context.Context, all ...endpoint.Endpoint) ([]endpoint.Endpoint, error) {
+	for _, one := range all {
+		if one.AboutRow != endpoint.AboutNone { // the store asks, once
+			e.w.count(&e.w.reads)
+			break
+		}
+	}
+	return e.Endpoints.About(ctx, all...)
+}
+
 func (e endpoints) Marks(ctx context.Context, tenant string) (endpoint.TenantMarks, error) {
 	e.w.count(&e.w.reads)
 	return e.Endpoints.Marks(ctx, tenant)

@@ -70,7 +70,7 @@ func TestHandler_import_keepsKeysAndChangesNothingTheSecondTime(t *testing.T) {
 			ID: e.ID, TenantID: "acme", URL: e.URL, Site: "example.com", SitedAt: e.CreatedAt,
 			Events: []string{"*"}, Description: "crm", Status: endpoint.Active,
 			CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, SecretVersion: 1, HeaderNames: []string{"Authorization"},
-			HeadersVersion: 1, SealedHeaders: e.SealedHeaders, Revision: e.Revision,
+			HeadersVersion: 1, SealedHeaders: e.SealedHeaders, Revision: e.Revision, AboutRow: endpoint.AboutNone,
 			SealedSecret: w.sealed(id, keys[e.ID]),
 		}
 		if diff := cmp.Diff(want, e); diff != "" {

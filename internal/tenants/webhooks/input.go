@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -28,6 +27,8 @@ type fields struct {
 	description *string
 	headers     *[]endpoint.Header // none for null and {}
 	rateLimit   *int               // 0 for null: none
+	contact     *string
+	metadata    *map[string]string // nil for {}
 	status      *endpoint.Status
 }
 
@@ -73,6 +74,12 @@ func (h *Handler) check(in management.EndpointChange, r *reader, had []string) (
 	if in.RateLimit.Value != nil {
 		f.rateLimit = new(readRateLimit(in.RateLimit, r))
 	}
+	if in.Contact.Value != nil {
+		f.contact = new(readContact(in.Contact, r))
+	}
+	if in.Metadata.Value != nil {
+		f.metadata = new(readMetadata(in.Metadata, r))
+	}
 	if in.Status.Value != nil {
 		f.status = new(readStatus(in.Status, r))
 	}
@@ -93,6 +100,12 @@ func (f fields) apply(e *endpoint.Endpoint) {
 	if f.rateLimit != nil {
 		e.RateLimit = *f.rateLimit
 	}
+	if f.contact != nil {
+		e.About.Contact = *f.contact
+	}
+	if f.metadata != nil {
+		e.About.Metadata = *f.metadata
+	}
 	if f.status != nil {
 		e.Status = *f.status
 	}
@@ -109,6 +122,12 @@ func (f fields) orDefaults() fields {
 	if f.rateLimit == nil {
 		f.rateLimit = new(0)
 	}
+	if f.contact == nil {
+		f.contact = new("")
+	}
+	if f.metadata == nil {
+		f.metadata = new(map[string]string(nil))
+	}
 	return f
 }
 
@@ -118,14 +137,11 @@ func readDescription(v management.Member[string], r *reader) string {
 	switch {
 	case ok && utf8.RuneCountInString(text) > maxDescription:
 		r.refuse("/description", fmt.Sprintf("must have at most %d characters", maxDescription))
-	case ok && strings.ContainsFunc(text, disguises):
+	case ok && strings.ContainsFunc(text, endpoint.Disguises):
 		r.refuse("/description", "must not have control characters, or characters that change the direction of text")
 	}
 	return text
 }
-
-// disguises finds characters that make a text look like another one in a terminal or a portal.
-func disguises(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 // readURL returns a URL in the form in which it is stored, so that two spellings of one address are one. It
 // resolves no name: the address behind a name is checked when deliver dials it.

@@ -67,7 +67,11 @@ func (h *Handler) putOnce(ctx context.Context, c *call, f fields, marks endpoint
 	}
 	c.status = 200
 	c.endpointID = live[at].ID
-	was := readEndpoint{current(live[at], c.now), marks}
+	found, err := h.told(ctx, live[at])
+	if err != nil {
+		return nil, err
+	}
+	was := readEndpoint{current(found, c.now), marks}
 	shown, err := h.alterFrom(ctx, c, was, "update", func(e *endpoint.Endpoint) error {
 		f.apply(e)
 		return h.setHeaders(ctx, e, f.headers)

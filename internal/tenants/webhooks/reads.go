@@ -36,16 +36,19 @@ func (h *Handler) list(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	all = slices.DeleteFunc(all, func(e endpoint.Endpoint) bool {
+		return !selects(filter, e.Status) || (after != "" && e.ID >= after)
+	})
 	page := management.EndpointList{Data: make([]management.Endpoint, 0, min(limit, len(all)))}
+	if len(all) > limit {
+		next := cursor.Make(all[limit-1].ID, c.key.TenantID, filter)
+		page.NextCursor, all = &next, all[:limit]
+	}
+	all, err = h.Endpoints.About(ctx, all...) // of the page alone
+	if err != nil {
+		return nil, err
+	}
 	for _, e := range all {
-		if !selects(filter, e.Status) || (after != "" && e.ID >= after) {
-			continue
-		}
-		if len(page.Data) == limit { // there is more
-			next := cursor.Make(page.Data[limit-1].ID, c.key.TenantID, filter)
-			page.NextCursor = &next
-			break
-		}
 		page.Data = append(page.Data, h.viewOf(e, c.now))
 	}
 	return page, nil
@@ -84,6 +87,10 @@ func selects(filter string, s endpoint.Status) bool {
 // read answers one endpoint, deleted or not.
 func (h *Handler) read(ctx context.Context, c *call) (any, error) {
 	e, err := h.load(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	e, err = h.told(ctx, e)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -110,6 +111,8 @@ type record struct {
 	PreviousUntil  time.Time       `json:"previous_secret_until,omitzero"`
 	HeadersVersion int             `json:"headers_version,omitzero"` // 0 where there never were any
 	RateLimit      int             `json:"rate_limit,omitzero"`      // 0: none
+	HasContact     bool            `json:"has_contact,omitzero"`     // not whom: that is personal data
+	MetadataPairs  int             `json:"metadata_pairs,omitzero"`  // their number
 }
 
 // trail is an endpoint as audit lines have it; nil for none. Half of the digest is enough to tell two URLs apart.
@@ -122,7 +125,7 @@ func trail(e *endpoint.Endpoint) *record {
 	return &record{
 		Host: e.Host(), URLDigest: hex.EncodeToString(digest[:16]), Description: e.Description, Events: e.Events,
 		Status: e.Status, SecretVersion: e.SecretVersion, PreviousUntil: e.PreviousUntil, HeadersVersion: e.HeadersVersion,
-		KeyID: key.ID, RateLimit: e.RateLimit,
+		KeyID: key.ID, RateLimit: e.RateLimit, HasContact: e.About.Contact != "", MetadataPairs: len(e.About.Metadata),
 	}
 }
 
@@ -145,6 +148,8 @@ func changed(before, after *endpoint.Endpoint) []string {
 		{"previous_secret", before.PreviousUntil.Equal(after.PreviousUntil)},
 		{"headers", before.HeadersVersion == after.HeadersVersion},
 		{"rate_limit", before.RateLimit == after.RateLimit},
+		{"contact", before.About.Contact == after.About.Contact},
+		{"metadata", maps.Equal(before.About.Metadata, after.About.Metadata)},
 	} {
 		if !f.same {
 			names = append(names, f.name)

@@ -32,6 +32,7 @@ type Endpoints interface {
 	Get(ctx context.Context, tenantID, endpointID string) (endpoint.Endpoint, bool, error)
 	Live(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
 	Deleted(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
+	About(ctx context.Context, all ...endpoint.Endpoint) ([]endpoint.Endpoint, error)
 	Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error)
 	Surplus(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
 	Prune(ctx context.Context, surplus []endpoint.Endpoint) error

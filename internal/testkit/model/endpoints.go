@@ -47,6 +47,21 @@ func (r Endpoints) Get(ctx context.Context, tenantID, id string) (e endpoint.End
 	return bare(e), true, nil
 }
 
+// About returns endpoints with what their owner says about them.
+func (r Endpoints) About(ctx context.Context, all ...endpoint.Endpoint) ([]endpoint.Endpoint, error) {
+	if !slices.ContainsFunc(all, func(e endpoint.Endpoint) bool { return e.AboutRow != endpoint.AboutNone }) {
+		return all, nil
+	}
+	return asked(ctx, r.Process, readEndpoints, all[0].TenantID, func() (told []endpoint.Endpoint) {
+		for _, e := range all {
+			e.About = r.model.Endpoints[e.ID].About
+			e.AboutRow = e.About.Row()
+			told = append(told, e)
+		}
+		return told
+	})
+}
+
 // Published returns the public keys of a live endpoint of any tenant. It is never behind.
 func (r Endpoints) Published(ctx context.Context, id string) (e endpoint.Endpoint, found bool, err error) {
 	stored, err := asked(ctx, r.Process, readEndpoints, id, func() endpoint.Endpoint { return r.model.Endpoints[id] })
@@ -59,9 +74,9 @@ func (r Endpoints) Published(ctx context.Context, id string) (e endpoint.Endpoin
 	}, true, nil
 }
 
-// bare is a row without the marks.
+// bare is a row without what is in other rows.
 func bare(e endpoint.Endpoint) endpoint.Endpoint {
-	e.Marks = endpoint.Marks{}
+	e.Marks, e.About = endpoint.Marks{}, endpoint.About{}
 	return e
 }
 
@@ -223,12 +238,15 @@ func (r Endpoints) set(ctx context.Context, s set) error {
 		m := r.model
 		refusal := m.refusal(s)
 		stored := m.Endpoints[s.now.ID]
-		if refusal != nil && reflect.DeepEqual(bare(stored), keptEndpoint(s.now)) {
+		if refusal != nil && reflect.DeepEqual(bare(stored), bare(keptEndpoint(s.now))) {
 			return nil // a repeated call is no refusal
 		}
 		if refusal == nil {
 			now := keptEndpoint(s.now)
 			now.Marks = stored.Marks
+			if !now.Retells(s.was) {
+				now.About = stored.About
+			}
 			m.Endpoints[now.ID] = now
 			if s.seen != nil {
 				m.urls[now.TenantID]++

@@ -216,7 +216,13 @@ var endpointMutants = map[string]mutant{
 		clear(m.urls)
 	}),
 	"the longest deleted are pruned, beyond a hundred and fifty": likeEndpoints(endpointsLike{keepsAll: true}),
-	"an endpoint that is restored before it is pruned stays":     likeEndpoints(endpointsLike{prunesRestored: true}),
+	"what its owner says of an endpoint is read apart, and stays until it is changed": behind("Write", rows(
+		func(e *endpoint.Endpoint) {
+			if !e.Live() {
+				e.About = endpoint.About{}
+			}
+		})),
+	"an endpoint that is restored before it is pruned stays": likeEndpoints(endpointsLike{prunesRestored: true}),
 	"subscriptions are the ids and events of the active": before("Read", rows(func(e *endpoint.Endpoint) {
 		e.Status = endpoint.Active
 	})),

@@ -27,6 +27,7 @@ type Endpoints interface {
 	Replace(ctx context.Context, was, now endpoint.Endpoint) error
 	Surplus(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
 	Prune(ctx context.Context, surplus []endpoint.Endpoint) error
+	About(ctx context.Context, all ...endpoint.Endpoint) ([]endpoint.Endpoint, error)
 	Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error)
 	Subscribers(
 		ctx context.Context, wanted func(dynamo.Subscriber) bool, limit int, cursor string,
@@ -101,8 +102,35 @@ func replace(t testing.TB, b Backend, was, now endpoint.Endpoint) endpoint.Endpo
 func wantEndpoint(t testing.TB, b Backend, doing string, want endpoint.Endpoint) {
 	t.Helper()
 	got, found, err := b.Endpoints.Get(t.Context(), want.TenantID, want.ID)
+	want.About = endpoint.About{} // in a row of its own
 	if diff := cmp.Diff(want, got); err != nil || !found || diff != "" {
 		t.Errorf("%s: %v, %v (-want +got):\n%s", doing, found, err, diff)
+	}
+}
+
+// telling is e as another request stores it with what its owner says, and says whether there is a row of that.
+func telling(e endpoint.Endpoint, about endpoint.About) endpoint.Endpoint {
+	e = same(e)
+	e.About, e.AboutRow = about, about.Row()
+	return e
+}
+
+// wantAbout wants what the owners of acme's endpoints say, whether the endpoints say that there is a row or nothing.
+func wantAbout(t testing.TB, b Backend, doing string, want ...endpoint.Endpoint) {
+	t.Helper()
+	for _, known := range []bool{true, false} {
+		var asked []endpoint.Endpoint
+		for _, e := range want {
+			e.About = endpoint.About{}
+			if !known {
+				e.AboutRow = endpoint.AboutUnknown
+			}
+			asked = append(asked, e)
+		}
+		got, err := b.Endpoints.About(t.Context(), asked...)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s, known %v: %v (-want +got):\n%s", doing, known, err, diff)
+		}
 	}
 }
 

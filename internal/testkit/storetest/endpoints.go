@@ -50,7 +50,7 @@ var endpointPromises = []Promise{
 		moved := same(e)
 		moved.URL = "https://second.example"
 		again(t, b, func() error { return b.Endpoints.Readdress(t.Context(), e, moved, free) })
-		changed := same(moved)
+		changed := telling(moved, endpoint.About{Contact: "ann@example.com"})
 		deleted := gone(changed, at)
 		restored := back(deleted)
 		for was, now := range steps(moved, changed, deleted, restored, gone(restored, at)) {
@@ -160,11 +160,19 @@ var endpointPromises = []Promise{
 	}},
 	{"the longest deleted are pruned, beyond a hundred and fifty", func(t testing.TB, b Backend) {
 		most := endpoint.MaxDeleted
+		said := endpoint.About{Contact: "ann@example.com"}
 		var ids []string
+		var stays, last endpoint.Endpoint
 		for n := range most + 1 {
 			e := create(t, b, "acme", at)
-			replace(t, b, e, gone(e, at.Add(-time.Duration(n)*time.Hour)))
+			if n >= most-1 {
+				e = replace(t, b, e, telling(e, said))
+			}
+			last = replace(t, b, e, gone(e, at.Add(-time.Duration(n)*time.Hour)))
 			ids = append(ids, e.ID)
+			if n == most-1 {
+				stays = last
+			}
 		}
 		live := create(t, b, "acme", at)
 		for range 2 { // the second time there is nothing to remove
@@ -176,7 +184,10 @@ var endpointPromises = []Promise{
 			}
 			wantLive(t, b, 1, most+1)
 		}
+		wantAbout(t, b, "of one that stays", stays)
+		wantAbout(t, b, "of the pruned", telling(last, endpoint.About{}))
 	}},
+	{"what its owner says of an endpoint is read apart, and stays until it is changed", saysAbout},
 	{"an endpoint that is restored before it is pruned stays", func(t testing.TB, b Backend) {
 		var oldest endpoint.Endpoint
 		for n := range endpoint.MaxDeleted + 1 {
@@ -243,6 +254,38 @@ var endpointPromises = []Promise{
 			t.Errorf("%v (-want +got)\n%s", err, diff)
 		}
 	}},
+}
+
+func saysAbout(t testing.TB, b Backend) {
+	said := endpoint.About{Contact: "ann@example.com", Metadata: map[string]string{"crm": "7", "ä": ""}}
+	e, silent := telling(Endpoint("acme", at), said), telling(Endpoint("acme", at), endpoint.About{})
+	for _, made := range []endpoint.Endpoint{e, silent} {
+		if err := b.Endpoints.Create(t.Context(), made, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limited := same(e)
+	limited.RateLimit = 5
+	moved := telling(limited, endpoint.About{Contact: "bob@example.com", Metadata: map[string]string{"crm": "8"}})
+	moved.URL = "https://second.example"
+	deleted := gone(moved, at)
+	restored := back(deleted)
+	hushed := telling(restored, endpoint.About{})
+	for was, now := range steps(e, limited, moved, deleted, restored, hushed, gone(hushed, at)) {
+		wantEndpoint(t, b, "before", was)
+		wantAbout(t, b, "alone", was)
+		wantAbout(t, b, "beside another", was, silent)
+		if now.URL == was.URL {
+			replace(t, b, was, now)
+		} else if err := b.Endpoints.Readdress(t.Context(), was, now, free); err != nil {
+			t.Fatal(err)
+		}
+		wantAbout(t, b, string(now.Status), now)
+	}
+	if err := b.Endpoints.Replace(t.Context(), e, telling(e, said)); !errors.Is(err, dynamo.ErrConflict) {
+		t.Errorf("said of what has changed: %v", err)
+	}
+	wantAbout(t, b, "after a conflict", silent)
 }
 
 func checksURLs(t testing.TB, b Backend) {
