@@ -36,6 +36,12 @@ type Endpoint struct {
 	URL         string `json:"url"`
 	Description string `json:"description"`
 
+	// Whom its owner wants to be told about it, as the owner wrote it.
+	Contact string `json:"contact"`
+
+	// What its owner keeps with it.
+	Metadata map[string]string `json:"metadata"`
+
 	// The status that the owner has given it.
 	Status endpoint.Status `json:"status"`
 

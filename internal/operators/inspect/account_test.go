@@ -162,8 +162,8 @@ func (a *account) function() *invoke.Function {
 	h := &Handler{
 		Deliveries: p.Deliveries(), DeadLetters: p.DeadLetters(), Jobs: p.Jobs(), Meter: a,
 		Directory: invoke.Directory{Endpoints: p.Endpoints(), Circuits: p.Circuits()}, IDs: ids{p.Endpoints(), a},
-		Subscribers: p.Endpoints(),
-		Circuits:    p.Circuits(), Readings: reader, Allowance: allowance.New(200, 15*time.Second), Backlog: p.Backlog(),
+		Subscribers: p.Endpoints(), Owners: p.Endpoints(),
+		Circuits: p.Circuits(), Readings: reader, Allowance: allowance.New(200, 15*time.Second), Backlog: p.Backlog(),
 		Probing: circuit.New(time.Minute, 30*time.Second), MaxLife: 7 * 24 * time.Hour,
 		Vault:    deadletter.Vault{Keys: p.OpeningKeys()},
 		Rejected: rejected.Queue{Client: p.Polled(a.rejected)},

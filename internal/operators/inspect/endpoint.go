@@ -10,11 +10,18 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
+
+// Owners reads what owners say about their endpoints (dynamo.Endpoints).
+type Owners interface {
+	About(ctx context.Context, all ...endpoint.Endpoint) ([]endpoint.Endpoint, error)
+}
 
 // endpointView shows one endpoint, which a request names by its id, its host or its description.
 type endpointView struct {
 	directory invoke.Directory
+	owners    Owners
 	backlog   Backlog
 	health    healthView
 }
@@ -33,18 +40,36 @@ func (v endpointView) show(ctx context.Context, call *invoke.Call, req api.Endpo
 			return api.Endpoint{}, err
 		}
 	}
+	about, err := v.about(ctx, call, e)
+	if err != nil {
+		return api.Endpoint{}, err
+	}
 	waiting, err := v.backlog.Count(ctx, e.ID)
 	if err != nil {
 		return api.Endpoint{}, err
 	}
 	return api.Endpoint{
 		TenantID: e.TenantID, EndpointID: e.ID, URL: shownURL(e.URL, req.ShowPath), Description: e.Description,
-		Status: e.Status, Events: e.Events,
+		Status: e.Status, Events: e.Events, Contact: about.Contact, Metadata: about.Metadata,
 		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, DeletedAt: e.DeletedAt,
 		SecretRotatedAt: e.SecretRotatedAt, PreviousSecretUntil: ahead(e.PreviousUntil, call.Now),
 		TenantPaused: found.Tenant.Paused(), Limits: limitsOf(e),
 		Health: v.health.show(found, waiting), Waiting: v.health.waiting(waiting),
 	}, nil
+}
+
+// about is what the owner says. Where that cannot be read, the endpoint is shown without it: operators look at an
+// endpoint because it is in trouble.
+func (v endpointView) about(ctx context.Context, call *invoke.Call, e endpoint.Endpoint) (endpoint.About, error) {
+	told, err := v.owners.About(ctx, e)
+	if invoke.Unreadable(err) {
+		call.Note(slog.Bool("about_unreadable", true))
+		return endpoint.About{}, nil
+	}
+	if err != nil {
+		return endpoint.About{}, err
+	}
+	return told[0].About, nil
 }
 
 // shownURL leaves out the query, which may hold a receiver's secret, and the path unless it is asked for. A URL that

@@ -190,6 +190,7 @@ func TestHandler_endpoints_showsWhatIsUnreadable(t *testing.T) {
 func TestHandler_endpoint_showsThePathOnRequestOnly(t *testing.T) {
 	want := api.Endpoint{
 		TenantID: "acme", EndpointID: "webhook_down", URL: "https://down.example", Description: "orders", Status: "active",
+		Contact: "ann@example.com", Metadata: map[string]string{"crm": "7"},
 		Events: []string{"user.*"}, CreatedAt: failed, UpdatedAt: since, TenantPaused: true,
 		Health: api.Health{
 			State: "paused", Since: at, Failures: 57, FailingSince: failed, OutageSince: failed, LastFailureAt: since,
@@ -199,6 +200,9 @@ func TestHandler_endpoint_showsThePathOnRequestOnly(t *testing.T) {
 	}
 	inAccount(t, func(a *account) {
 		a.putEndpoints(rows...)
+		told := a.Endpoints["webhook_down"]
+		told.About = endpoint.About{Contact: want.Contact, Metadata: want.Metadata}
+		a.putEndpoints(told)
 		a.putCircuits(down)
 		a.Stops["acme"] = endpoint.Marks{PausedAt: at}
 		a.wait("webhook_down", 3, 2, failed)
@@ -209,6 +213,9 @@ func TestHandler_endpoint_showsThePathOnRequestOnly(t *testing.T) {
 		}
 		want.URL = "https://down.example/hooks"
 		opened := read[api.Endpoint](a, "endpoint", `"endpoint_id":"webhook_down","show_path":true`)
+		if text := a.log.String(); strings.Contains(text, "ann@") || strings.Contains(text, "crm") {
+			t.Errorf("logged, what the owner says: %s", text)
+		}
 		if diff := cmp.Diff(want, opened); diff != "" || !strings.Contains(a.log.String(), `"show_path":true`) {
 			t.Errorf("with its path (-want +got):\n%s\n%s", diff, &a.log)
 		}
@@ -295,7 +302,8 @@ func TestHandler_endpoint_isHealthyWithoutAnItem(t *testing.T) {
 		})
 		want := api.Endpoint{
 			TenantID: "acme", EndpointID: "webhook_1", Status: "deleted", DeletedAt: at, Events: []string{},
-			Health: api.Health{State: "deleted", Since: at}, Waiting: api.Waiting{},
+			Metadata: map[string]string{},
+			Health:   api.Health{State: "deleted", Since: at}, Waiting: api.Waiting{},
 		}
 		got := read[api.Endpoint](a, "endpoint", `"endpoint_id":"webhook_1","tenant_id":"acme"`)
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -24,6 +24,7 @@ type Handler struct {
 	Deliveries  Deliveries
 	DeadLetters DeadLetters
 	Directory   invoke.Directory
+	Owners      Owners
 	IDs         IDs
 	Subscribers Subscribers
 	Circuits    Circuits
@@ -68,7 +69,7 @@ func (h *Handler) aboutEndpoints() []invoke.Entry {
 	reader, waiting := endpointReader{h.Readings}, waitingCounter{h.Backlog}
 	health := healthView{settings: h.Probing, maxLife: h.MaxLife, now: h.Now}
 	list := endpointList{ids: h.IDs, circuits: h.Circuits, reader: reader, waiting: waiting, health: health}
-	one := endpointView{directory: h.Directory, backlog: h.Backlog, health: health}
+	one := endpointView{directory: h.Directory, owners: h.Owners, backlog: h.Backlog, health: health}
 	trouble := troubleCounter{
 		circuits: h.Circuits, reader: reader, health: health, allowance: h.Allowance, now: h.Now,
 	}

@@ -56,6 +56,7 @@ func New(c Config) *Handler {
 		Deliveries:  dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		DeadLetters: dynamo.NewDeadLetters(tables, s.DeadLettersTable),
 		Directory:   invoke.Directory{Endpoints: endpoints.Only(dynamo.Named), Circuits: circuits},
+		Owners:      endpoints,
 		IDs:         endpoints.Only(dynamo.Keys),
 		Subscribers: endpoints,
 		Circuits:    circuits,

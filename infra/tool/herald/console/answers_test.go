@@ -38,7 +38,8 @@ func usualEndpoints(text string) []answered {
 			},
 		}}}),
 		to(api.GetEndpoint, api.Endpoint{
-			TenantID: "acme", EndpointID: "webhook_1", URL: "https://" + text + "/", Description: text, Health: api.Health{
+			TenantID: "acme", EndpointID: "webhook_1", URL: "https://" + text + "/", Description: text,
+			Contact: text, Metadata: map[string]string{text: text}, Health: api.Health{
 				State: api.StateOpen, PausedBy: text, PauseReason: text, Failures: 2, LastReason: delivery.Reason(text),
 			},
 		}),

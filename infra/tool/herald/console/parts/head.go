@@ -1,6 +1,8 @@
 package parts
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
@@ -18,6 +20,7 @@ type Head struct {
 	Class      string // the colour of the state
 	Since      Cell
 	Why        []string
+	Said       []string // by its owner, who may write anything: nothing of it is a link
 	Buttons    []Button
 	Advice     []string
 	Links      []Cell
@@ -73,12 +76,23 @@ func (s Site) EndpointHead(e api.Endpoint, dead bool) *Head {
 	h := &Head{
 		Kind: "Endpoint", Name: Named(e).Name(), ID: e.EndpointID, Tenant: e.TenantID, Where: e.URL,
 		State: string(state), Class: colour(endpointColours, state), Since: s.At(e.Health.Since),
-		Buttons: s.buttons(next.Of(next.SituationOf(e, dead)), e), Why: s.why(e),
+		Buttons: s.buttons(next.Of(next.SituationOf(e, dead)), e), Why: s.why(e), Said: words(e),
 	}
 	if text := means[state]; text != "" {
 		h.Advice = append(h.Advice, text)
 	}
 	return h
+}
+
+// words are the contact and the metadata of an endpoint.
+func words(e api.Endpoint) (all []string) {
+	if e.Contact != "" {
+		all = append(all, "contact: "+e.Contact)
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Metadata)) {
+		all = append(all, name+": "+e.Metadata[name])
+	}
+	return all
 }
 
 // why are the reasons of an endpoint's state, in few words each.
