@@ -2,9 +2,9 @@ package movein
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/event"
@@ -74,9 +74,8 @@ func matching(pattern string) (list []string) {
 
 // description is one that Herald takes.
 func description(r *record, text string) string {
-	disguises := func(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) }
 	kept := strings.Map(func(c rune) rune {
-		if disguises(c) {
+		if endpoint.Disguises(c) {
 			return -1
 		}
 		return c
@@ -87,6 +86,32 @@ func description(r *record, text string) string {
 	if runes := []rune(kept); len(runes) > maxDescription {
 		r.note("description", fmt.Sprintf("is cut at %d characters", maxDescription))
 		kept = string(runes[:maxDescription])
+	}
+	return kept
+}
+
+// contact is one that Herald takes.
+func contact(r *record, text string) string {
+	if err := endpoint.CheckContact(text); err != nil {
+		r.note("contact", err.Error()+", and is left out")
+		return ""
+	}
+	return text
+}
+
+// metadata are the pairs that Herald takes, nil where there are none.
+func metadata(r *record, given map[string]string) map[string]string {
+	kept := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		err := endpoint.CheckPair(name, given[name])
+		kept[name] = given[name]
+		if err == nil {
+			err = endpoint.CheckMetadata(kept)
+		}
+		if err != nil {
+			delete(kept, name)
+			r.note("metadata."+name, "is left out: metadata "+err.Error())
+		}
 	}
 	return kept
 }

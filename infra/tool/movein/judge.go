@@ -22,6 +22,8 @@ type line struct {
 	Headers     map[string]string `json:"headers,omitzero"`
 	RateLimit   int               `json:"rate_limit,omitzero"` // deliveries a second
 	Status      endpoint.Status   `json:"status,omitzero"`
+	Contact     string            `json:"contact,omitzero"`
+	Metadata    map[string]string `json:"metadata,omitempty"`
 	Secret      string            `json:"secret"`
 }
 
@@ -48,6 +50,7 @@ func (s *judge) line(r *record, p *peer) []byte {
 	made := line{
 		TenantID: p.tenant, URL: p.url, Secret: s.secret(r, p.secret), Events: events(r, p.events),
 		Description: description(r, p.description), Headers: headers(r, p.headers), RateLimit: p.rate,
+		Contact: contact(r, p.contact), Metadata: metadata(r, p.metadata),
 	}
 	if r.off {
 		made.Status = endpoint.Disabled

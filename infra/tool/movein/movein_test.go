@@ -51,17 +51,19 @@ func told(report Report) string {
 // The answers have the shapes of the senders' own descriptions (November 2026).
 func TestEndpoints_convertsAnAnswerOfEachSender(t *testing.T) {
 	const want = `{"tenant_id":"acme","url":"https://hooks.example.com/crm","events":["user.created","user.deleted"],` +
-		`"description":"crm","headers":{"X-Env":"prod"},"rate_limit":25,"status":"disabled","secret":"` + key + `"}`
+		`"description":"crm","headers":{"X-Env":"prod"},"rate_limit":25,"status":"disabled","contact":"ann@example.com",` +
+		`"metadata":{"plan":"gold"},"secret":"` + key + `"}`
 	for from, file := range map[Source]string{
 		Svix: `{"data":[{"id":"ep_1srOrx2ZWZBpBUvZwXKQmoEYga2","url":"https://hooks.example.com/crm","description":"crm",
-			"eventTypes":["user.created","user.deleted"],"channels":null,"metadata":{},"throttleRate":25,"uid":null,
+			"eventTypes":["user.created","user.deleted"],"channels":null,"metadata":{"plan":"gold"},"throttleRate":25,"uid":null,
 			"version":1,"disabled":true,"createdAt":"2024-08-24T14:15:22Z","updatedAt":"2024-08-24T14:15:22Z",
 			"tenant_id":"acme","secret":{"key":"` + key + `"},"headers":{"headers":{"X-Env":"prod"},"sensitive":[]}}],
 			"iterator":"-ep","prevIterator":null,"done":true}`,
 		Convoy: `{"status":true,"message":"ok","data":{"content":[{"uid":"01HC","project_id":"01HB","owner_id":"acme",
 			"url":"https://hooks.example.com/crm","name":"crm","status":"paused","secrets":[{"uid":"01HD","value":"` + key + `",
 			"expires_at":null,"deleted_at":null}],"advanced_signatures":true,"http_timeout":10,"rate_limit":1500,
-			"rate_limit_duration":60,"content_type":"application/json","events":12,"failure_rate":0,"support_email":"",
+			"rate_limit_duration":60,"content_type":"application/json","events":12,"failure_rate":0,
+			"support_email":"ann@example.com","metadata":{"plan":"gold"},
 			"authentication":{"type":"api_key","api_key":{"header_name":"X-Env","header_value":"prod"}}}],
 			"pagination":{"has_next_page":false}}}
 			{"data":{"content":[{"uid":"01HE","name":"all","type":"api","endpoint_metadata":{"uid":"01HC"},
@@ -69,15 +71,20 @@ func TestEndpoints_convertsAnAnswerOfEachSender(t *testing.T) {
 			"is_flattened":true}},"retry_config":null}]}}`,
 		Outpost: `[{"id":"des_1","type":"webhook","topics":["user.created","user.deleted"],"tenant_id":"acme",
 			"description":"crm","config":{"url":"https://hooks.example.com/crm","custom_headers":"{\"X-Env\":\"prod\"}"},
+			"metadata":{"plan":"gold"},
 			"credentials":{"secret":"` + key + `"},"disabled_at":"2024-03-01T12:00:00Z","created_at":"2024-02-15T10:00:00Z",
 			"updated_at":"2024-02-15T10:00:00Z","target":"hooks.example.com","target_url":"https://hooks.example.com/crm"}]`,
 		Standard: `{"tenant_id":"acme","url":"https://hooks.example.com/crm","event_types":["user.created","user.deleted"],
-			"name":"crm","signing_secret":"` + key + `","rate_limit":25,"enabled":false,"headers":{"X-Env":"prod"}}`,
+			"name":"crm","signing_secret":"` + key + `","rate_limit":25,"enabled":false,"headers":{"X-Env":"prod"},
+			"contact":"ann@example.com","metadata":{"plan":"gold"}}`,
 	} {
 		lines, report := convert(t, file, rules(from))
 		want := want
 		if from == Outpost { // which has no limits
 			want = strings.Replace(want, `"rate_limit":25,`, "", 1)
+		}
+		if from == Svix || from == Outpost { // whose endpoints have no contact
+			want = strings.Replace(want, `"contact":"ann@example.com",`, "", 1)
 		}
 		if diff := cmp.Diff([]string{want}, lines); diff != "" || len(report.Objects[0].Notes) > 0 || report.More {
 			t.Errorf("%s (-want +got):\n%s%s", from, diff, told(report))
@@ -171,7 +178,12 @@ func TestEndpoints_reportsWhatHasNoPlace(t *testing.T) {
 	}{
 		{Svix, `"channels":["project_1"]`, "channels: Herald has no channels"},
 		{Svix, `"uid":"crm"`, "uid: Herald makes the ids"},
-		{Svix, `"metadata":{"plan":"hush"}`, "metadata: Herald keeps none"},
+		{Svix, `"metadata":{"plan":7,"a":"hush"}`, "metadata.plan: is no text, and left out"},
+		{Svix, `"metadata":{"plan":"a\u001bhush"}`, "metadata.plan: is left out: metadata must not have control"},
+		{Outpost, `"topics":"*","metadata":{"a":"1","b":"` + strings.Repeat("v", 2046) + `","c":"hush"}`,
+			"metadata.b: is left out: metadata must have at most 2048 bytes"},
+		{Svix, `"metadata":["hush"]`, "metadata: is no object of texts"},
+		{Convoy, `"event_types":["*"],"support_email":"a\r\nBcc: hush"`, "contact: must not have control characters"},
 		{Svix, `"filterTypes":null`, "events: none is named, which means all: *"},
 		{Svix, `"filterTypes":["user.created","user.signup"]`, "events: user.signup is not in the catalogue, and left out"},
 		{Svix, `"headers":{"headers":{},"sensitive":["Authorization"]}`, "headers.Authorization: cannot be read back"},

@@ -129,6 +129,30 @@ func (r *record) headers(name string) (list []endpoint.Header) {
 	return list
 }
 
+// metadata are the texts of the object in the field metadata, nil where there are none.
+func (r *record) metadata() map[string]string {
+	const name = "metadata"
+	v := r.value(name)
+	if empty(v) {
+		return nil
+	}
+	var values map[string]jsontext.Value
+	if v.Kind() != '{' || json.Unmarshal(v, &values, lenient...) != nil {
+		r.note(name, "is no object of texts, and left out")
+		return nil
+	}
+	pairs := map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		text := ""
+		if values[key].Kind() != '"' || json.Unmarshal(values[key], &text, lenient...) != nil {
+			r.note(name+"."+key, "is no text, and left out")
+			continue
+		}
+		pairs[key] = text
+	}
+	return pairs
+}
+
 // ignore marks fields that say nothing about deliveries.
 func (r *record) ignore(names ...string) {
 	for _, name := range names {

@@ -18,6 +18,9 @@ type peer struct {
 	events  []string // names and patterns of the other sender; nil means all
 	headers []endpoint.Header
 	rate    int // deliveries a second; 0: no limit
+
+	contact  string
+	metadata map[string]string
 }
 
 // readers read an object of each sender.
@@ -26,7 +29,6 @@ var readers = map[Source]func(*record) peer{Svix: svix, Convoy: convoy, Outpost:
 // The reasons that several senders share.
 const (
 	noRate      = "Herald limits endpoints alone: set one there"
-	noMetadata  = "Herald keeps none"
 	noFilter    = "Herald chooses by event type alone: every event of the types is sent"
 	noTransform = "Herald sends the data as it was published"
 	noMTLS      = "Herald has no client certificates"
@@ -40,7 +42,7 @@ func svix(r *record) peer {
 	p := peer{
 		id: r.text("id"), url: r.text("url"), description: r.text("description"),
 		events: r.names("eventTypes", "filterTypes"), secret: r.secret("secret", "key"),
-		rate: r.rate(time.Second, "throttleRate", "rateLimit"),
+		rate: r.rate(time.Second, "throttleRate", "rateLimit"), metadata: r.metadata(),
 	}
 	answer := r.part("headers")
 	if answer.fields["headers"].Kind() == '{' {
@@ -58,7 +60,7 @@ func svix(r *record) peer {
 	}
 	r.ignore("id", "createdAt", "updatedAt", "version")
 	r.lose(map[string]string{
-		"channels": "Herald has no channels: every event of the types is sent", "metadata": noMetadata,
+		"channels":       "Herald has no channels: every event of the types is sent",
 		"transformation": noTransform, "transformationCode": noTransform,
 		"uid": "Herald makes the ids of endpoints", "mtls": noMTLS, "oauth": "Herald has no OAuth: use a header",
 	})
@@ -71,7 +73,8 @@ func outpost(r *record) peer {
 	p := peer{
 		id: r.text("id"), url: cmp.Or(config.text("url"), r.text("url")), description: r.text("description", "name"),
 		events: r.names("topics"), headers: config.headers("custom_headers"),
-		secret: cmp.Or(r.secret("secret"), credentials.secret("secret")),
+		secret:   cmp.Or(r.secret("secret"), credentials.secret("secret")),
+		metadata: r.metadata(),
 	}
 	if kind := r.text("type"); kind != "" && kind != "webhook" {
 		r.refuse("type", "is no webhook, and Herald sends to HTTPS endpoints alone")
@@ -86,7 +89,7 @@ func outpost(r *record) peer {
 	}
 	r.ignore("created_at", "updated_at", "target", "target_url")
 	r.lose(map[string]string{
-		"filter": noFilter, "metadata": noMetadata,
+		"filter":            noFilter,
 		"delivery_metadata": "Herald adds none to a delivery: where receivers read it, make it headers",
 	})
 	return p
@@ -100,10 +103,12 @@ func standard(r *record) peer {
 		events: r.names("events", "event_types", "eventTypes", "filterTypes", "enabled_events", "topics", "types"),
 		secret: r.secret("secret", "signing_secret", "signingSecret", "key"),
 		rate:   r.rate(r.duration("rate_limit_duration", time.Second), "rate_limit", "rateLimit"),
+
+		contact: r.text("contact", "support_email"), metadata: r.metadata(),
 	}
 	r.ignore("created_at", "updated_at", "createdAt", "updatedAt", "object")
 	r.lose(map[string]string{
-		"metadata": noMetadata, "filter": noFilter, "filters": noFilter,
+		"filter": noFilter, "filters": noFilter,
 	})
 	return p
 }
@@ -111,7 +116,7 @@ func standard(r *record) peer {
 // names of a Convoy project's rows that an endpoint or a subscription has, and that say nothing about deliveries.
 var ofConvoy = []string{
 	"uid", "project_id", "created_at", "updated_at", "failure_rate", "period_failure_rate", "cb_state",
-	"success_count", "failure_count", "retry_count", "support_email", "name", "type", "events", "source_metadata",
+	"success_count", "failure_count", "retry_count", "name", "type", "events", "source_metadata",
 	"http_timeout", "advanced_signatures",
 }
 
@@ -121,7 +126,8 @@ func convoy(r *record) peer {
 	p := peer{
 		id: r.text("uid"), url: r.text("url"), description: cmp.Or(description, r.text("name")),
 		events: r.names("event_types"), secret: cmp.Or(r.secret("secret"), r.newest("secrets")),
-		rate: r.rate(r.duration("rate_limit_duration", time.Minute), "rate_limit"), // Convoy's default is a minute
+		rate:    r.rate(r.duration("rate_limit_duration", time.Minute), "rate_limit"), // Convoy's default is a minute
+		contact: r.text("support_email"), metadata: r.metadata(),
 	}
 	if r.value("event_types") == nil {
 		r.refuse("event_types", "no subscription to it is in the file: add the answer of /subscriptions")
@@ -132,7 +138,7 @@ func convoy(r *record) peer {
 	}
 	r.ignore(append(ofConvoy, "subscriptions")...)
 	r.lose(map[string]string{
-		"mtls_client_cert": noMTLS, "metadata": noMetadata,
+		"mtls_client_cert":  noMTLS,
 		"slack_webhook_url": "notices are EventBridge's here", "teams_webhook_url": "notices are EventBridge's here",
 	})
 	return p
