@@ -19,7 +19,11 @@ FUNCTIONS := $(notdir $(patsubst %/main.go,%,$(wildcard functions/*/main.go)))
 
 # A catalogue of event types of your own (infra/examples/catalogue.yaml); sam build hands it on by the environment.
 # OLDER is an earlier one: the build then says which types are new, and who begins to get them.
-CATALOGUE ?=
+# What is built for a running local stack has the stack's.
+RUNS := $(shell kill -0 $$(cat .local/stack.lock 2>/dev/null) 2>/dev/null && echo yes)
+KEPT := $(if $(RUNS),$(wildcard .local/running.yaml))
+FOR_THE_STACK := run stack incident practise native cli verify dashboard site
+CATALOGUE ?= $(if $(filter $(FOR_THE_STACK),$(MAKECMDGOALS)),$(KEPT))
 OLDER ?=
 export CATALOGUE
 OVERLAY := $(if $(CATALOGUE),.local/catalogue/overlay.json)
@@ -58,9 +62,11 @@ help: ## list the targets
 
 run: ## start the local stack and show Herald at work; CATALOGUE=file adds events; ONCE=1 ends after that
 	@$(MAKE) -j2 .venv/engine native
+	@$(keep_catalogue)
 	@ONCE=$(ONCE) exec .local/bin/demo
 
 stack: native .venv/installed ## start the local stack alone, until Ctrl-C; CATALOGUE=file adds events
+	@$(keep_catalogue)
 	@PARAMS='$(PARAMS)' exec .local/bin/stack
 
 incident: native ## give the running local stack an incident to practise on, the same for the same SEED, until Ctrl-C
@@ -246,14 +252,23 @@ terraform: ## check the Terraform module by terraform itself, without AWS (needs
 	@cd .local/terraform; export CHECKPOINT_DISABLE=1; $(TERRAFORM) fmt -check -diff -recursive; \
 	$(TERRAFORM) init -backend=false -input=false $(INIT) >/dev/null; $(TERRAFORM) validate; $(TERRAFORM) test
 
-native: $(OVERLAY) ## build functions, stack, demonstration and herald for this machine, into .local
+# The functions of a running stack are replaced where they are.
+define keep_catalogue
+[ -n "$(RUNS)" ] || { rm -f .local/running.yaml; $(if $(CATALOGUE),cp "$(CATALOGUE)" .local/running.yaml); }
+endef
+.PHONY: same-catalogue
+same-catalogue:
+	@[ -z "$(RUNS)" ] || cmp -s "$(or $(CATALOGUE),/dev/null)" "$(or $(KEPT),/dev/null)" || { \
+		echo "make: the local stack runs with another catalogue than this: end it first" >&2; exit 1; }
+
+native: same-catalogue $(OVERLAY) ## build functions, stack, demonstration and herald for this machine, into .local
 	@command -v go >/dev/null || { echo "make: go is missing; install Go 1.26.8 or newer" >&2; exit 1; }
 	@mkdir -p .local/bin .local/native; $(GO_BUILD) -o .local/native ./functions/... ./infra/local ./infra/local/demo ./infra/tool/herald
 	@cd .local; for f in $(FUNCTIONS); do mkdir -p functions/$$f; mv -f native/$$f functions/$$f/bootstrap; done; \
 	mv -f native/local bin/stack; mv -f native/demo native/herald bin
 	@$(call check_sizes,.local/functions/*/bootstrap)
 
-cli: $(OVERLAY) ## build herald, the operator's tool, into .local/bin
+cli: same-catalogue $(OVERLAY) ## build herald, the operator's tool, into .local/bin
 	@$(GO_BUILD) -o .local/bin/herald ./infra/tool/herald
 	@echo "herald is $(CURDIR)/.local/bin/herald"
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -137,5 +138,51 @@ func TestMake_compilesWithTheToolchainOfTheModule(t *testing.T) {
 	got, err := shown(t, "$$GOTOOLCHAIN")
 	if err != nil || got != named[1] {
 		t.Errorf("make compiles with %s, want %s: %v", got, named[1], err)
+	}
+}
+
+// What is built while a local stack runs replaces the stack's own programs.
+func TestMake_keepsTheCatalogueOfARunningStack(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string]string{
+		"Makefile": readFile(t, "Makefile"), "go.mod": readFile(t, "go.mod"), "other.yaml": "other: 1\n",
+		".local/stack.lock": strconv.Itoa(os.Getpid()) + "\n", ".local/running.yaml": "running: 1\n",
+	}
+	if err := os.Mkdir(filepath.Join(dir, ".local"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), "make", append([]string{"same-catalogue"}, args...)...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	const refused = "make: the local stack runs with another catalogue than this: end it first\n"
+	for _, row := range []struct {
+		args  []string
+		taken bool
+	}{
+		{[]string{"CATALOGUE=.local/running.yaml"}, true}, {[]string{"CATALOGUE=other.yaml"}, false}, {nil, false},
+	} {
+		out, err := ask(row.args...)
+		if taken := err == nil; taken != row.taken || !taken && !strings.HasPrefix(out, refused) {
+			t.Errorf("%v: %v: %s", row.args, err, out)
+		}
+	}
+	kept := exec.CommandContext(t.Context(), "make", "-n", "native")
+	kept.Dir = dir
+	if out, err := kept.CombinedOutput(); err != nil || !strings.Contains(string(out), `-own ".local/running.yaml"`) {
+		t.Errorf("make native builds without the stack's catalogue: %v: %s", err, out)
+	}
+	if err := os.Remove(filepath.Join(dir, ".local/stack.lock")); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := ask(); err != nil {
+		t.Errorf("no stack runs: %v: %s", err, out)
 	}
 }
