@@ -38,7 +38,8 @@ func TestCheck_saysFileLineFieldAndCure(t *testing.T) {
 		"own.jsonl": `{"tenant_id":"t","type":"a.b","data":{"n":"secret"}}` + "\n" +
 			`{"tenant_id":"t","type":"user.banned","data":{}}`,
 		"wide.json": "\xff\xfe{\x00}\x00\n\x00", "empty.json": "\n",
-		"marks.jsonl": "\ufeff" + goodEvent + "\n\ufeff" + goodEvent + "\n" + goodEvent + "\ufeff\n\x00{}\n", "bad.yaml": "openapi: 3.1.0\n",
+		"marks.jsonl": "\ufeff" + goodEvent + "\n\ufeff" + goodEvent + "\n" + goodEvent + "\ufeff\n\x00{}\n",
+		"bad.yaml":    "openapi: 3.1.0\n",
 	})
 	const own = "own.jsonl:2: type: unknown event type; did you mean user.unbanned, user.created or " +
 		"user.updated?\n"
