@@ -31,8 +31,21 @@ func waiting(ctx context.Context, tenantID, eventID string, want int) (bool, err
 	return n == want, err
 }
 
+// createdAgain is an endpoint with the URL of one that its owner deletes.
+func (s subscription) createdAgain(t *testing.T, c *client.Client) subscription {
+	t.Helper()
+	change(t, c, http.MethodDelete, s.ID, nil)
+	endpoint, err := c.CreateEndpoint(t.Context(), s.Inbox.URL, "*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Endpoint = endpoint
+	s.verify(t, s.SigningSecret)
+	return s
+}
+
 // An operator pauses one of a tenant's endpoints, and then the tenant. Deliveries wait from then on, although the owner
-// changes the endpoint, and arrive once both are resumed.
+// changes the endpoint, and deletes it to create its URL again. They arrive once both are resumed.
 func TestNothingThatAnOwnerDoesLiftsAPause(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
@@ -52,6 +65,12 @@ func TestNothingThatAnOwnerDoesLiftsAPause(t *testing.T) {
 		change(t, c, http.MethodPost, paused.ID+"/restore", nil)
 		paused.turn(t, c, "disabled")
 		paused.turn(t, c, "active")
+		change(t, c, http.MethodPatch, paused.ID, about{"url": paused.Inbox.URL + "/elsewhere"})
+		change(t, c, http.MethodPatch, paused.ID, about{"url": paused.Inbox.URL})
+		if step.target == endpoint { // later a deletion would discard what waits
+			paused = paused.createdAgain(t, c)
+			endpoint.EndpointID = paused.ID
+		}
 		event := publish(t, c, "user.deleted")
 		content := delivery.ContentOf([]byte(event.Payload()))
 		for _, s := range []subscription{paused, other} {
