@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"maps"
 	"slices"
 	"time"
 )
@@ -37,11 +36,12 @@ func (t TenantMarks) Carriers(e Endpoint) (ids []string) {
 	if e.Site == "" {
 		return nil
 	}
-	for _, id := range slices.Sorted(maps.Keys(t.Endpoints)) {
-		if other := t.Endpoints[id]; id != e.ID && (other.holdsPause(e) || other.holdsLimit(e)) {
+	for id, other := range t.Endpoints {
+		if id != e.ID && (other.holdsPause(e) || other.holdsLimit(e)) {
 			ids = append(ids, id)
 		}
 	}
+	slices.Sort(ids)
 	return ids
 }
 

@@ -35,6 +35,16 @@ func (m *Model) marksOf(tenantID string) endpoint.TenantMarks {
 	return marks
 }
 
+// marksFor are the marks that hold for an endpoint. Those of its tenant's other endpoints hold at a site alone: elsewhere
+// a simulation need not look through them for each delivery.
+func (m *Model) marksFor(e endpoint.Endpoint) endpoint.Marks {
+	if e.Site == "" {
+		own := map[string]endpoint.Marks{e.ID: e.Marks}
+		return endpoint.TenantMarks{Tenant: m.Stops[e.TenantID], Endpoints: own}.Of(e)
+	}
+	return m.marksOf(e.TenantID).Of(e)
+}
+
 // Mark changes the marks of an endpoint, or of a tenant, where change says that there is anything to change.
 func (r Endpoints) Mark(
 	ctx context.Context, key dynamo.EndpointKey, change func(*endpoint.Marks) bool,

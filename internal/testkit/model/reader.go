@@ -79,7 +79,7 @@ func (r Reader) row(k dynamo.EndpointKey) dynamo.Reading {
 	if found && m.broken[brokenEndpoint+k.EndpointID] || m.broken[brokenMarks+k.TenantID] {
 		return dynamo.Reading{Err: unreadable(k.EndpointID), Gate: endpoint.Gate{Found: true}}
 	}
-	e.Marks = m.marksOf(k.TenantID).Of(e)
+	e.Marks = m.marksFor(e)
 	if !found {
 		e = endpoint.Endpoint{}
 	}
