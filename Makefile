@@ -180,7 +180,7 @@ fuzz: ## run every fuzz target, each for a minute or FOR=5m
 publishers: native .venv/installed ## have Herald's own publishers send a catalogue's types, none of them the 26 (nightly; minutes)
 	go test -count 1 -v -tags emulator -run TestOwnPublishers ./infra/proofs/e2e
 
-versions: .venv/installed ## change the functions of a running stack to those of OLDER=commit and back; each finishes what the other began
+versions: native .venv/installed ## change the functions of a running stack to those of OLDER=commit and back; each finishes what the other began
 	go test -count 1 -v -timeout 20m -tags emulator -run TestTwoVersions ./infra/proofs/e2e -args -older "$(or $(OLDER),$(error say which: make versions OLDER=commit))"
 
 suite: .tools/suite/installed ## compare the verdicts of the official suite of JSON Schema, all drafts (nightly; test plays 7 and 2020-12)
