@@ -67,6 +67,7 @@ var escapes = []attempt{
 	{"the policy of a table", "dynamodb:PutResourcePolicy", "table/herald-prod-Endpoints-1", ""},
 	{"the account's bus for others", "events:PutPermission", "*", ""},
 	{"another's stack, with its role", "cloudformation:UpdateStack", "stack/payroll/1", ""},
+	{"another's change set", "cloudformation:DescribeEvents", "changeSet/payroll/1", ""},
 	{"a way into a private network", "apigateway:POST", "/vpclinks", ""},
 	{"the policy of the code's bucket", "s3:PutBucketPolicy", "my-bucket", ""},
 }
@@ -93,6 +94,7 @@ var work = []attempt{
 	{"the policy of a queue", "sqs:SetQueueAttributes", "herald-prod-events", ""},
 	{"a domain of its API", "apigateway:POST", "/domainnames", ""},
 	{"an update", "cloudformation:UpdateStack", "stack/herald-prod/1", ""},
+	{"what a change set met", "cloudformation:DescribeEvents", "changeSet/awscli-cloudformation-package-deploy-1/1", ""},
 }
 
 // arnOf is the whole ARN of an attempt's resource.

@@ -59,6 +59,11 @@ var left = map[string][]string{
 // customerKeys are the properties that name a key of the adopter's.
 var customerKeys = []string{"KmsKeyArn", "KmsKeyId", "KmsKeyIdentifier", "KmsMasterKeyId", "KMSMasterKeyId"}
 
+// changeSets are those of the command `aws cloudformation deploy`. CloudFormation asks for rights on a change set, in
+// place of its stack, where its events are read by its ARN, and where it has tags:
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_awscloudformation.html.
+const changeSets = "arn:aws:cloudformation:*:*:changeSet/awscli-cloudformation-package-deploy-*"
+
 // apart are the statements that no handler names: those of the one who deploys, of roles that are handed over, and of
 // features.
 func apart() []statement {
@@ -71,7 +76,7 @@ func apart() []statement {
 			"cloudformation:GetTemplate", "cloudformation:ListChangeSets", "cloudformation:ListStackResources",
 			"cloudformation:RollbackStack",
 			"cloudformation:TagResource", "cloudformation:UpdateStack",
-		}, []string{"arn:aws:cloudformation:*:*:stack/herald-*"}, nil},
+		}, []string{"arn:aws:cloudformation:*:*:stack/herald-*", changeSets}, nil},
 		{"Transform", "Allow", []string{"cloudformation:CreateChangeSet"},
 			[]string{"arn:aws:cloudformation:*:aws:transform/Serverless-2016-10-31"}, nil},
 		{"Summary", "Allow", []string{"cloudformation:GetTemplateSummary", "cloudformation:ValidateTemplate"},
