@@ -20,8 +20,9 @@ type edition struct {
 // kept are the types of which a resource may neither go nor become another one: they hold data, others have their names
 // or ARNs, or they are attached by hand.
 var kept = []string{
-	"AWS::ApiGatewayV2::Api", "AWS::DynamoDB::Table", "AWS::Events::EventBus", "AWS::IAM::ManagedPolicy", "AWS::KMS::Key",
-	"AWS::Logs::LogGroup", "AWS::SQS::Queue",
+	"AWS::ApiGatewayV2::Api", "AWS::ApiGatewayV2::DomainName", "AWS::DynamoDB::Table", "AWS::Events::EventBus",
+	"AWS::IAM::ManagedPolicy", "AWS::KMS::Key", "AWS::Lambda::Alias", "AWS::Lambda::Function", "AWS::Logs::LogGroup",
+	"AWS::SQS::Queue",
 }
 
 // frozen are properties that no update may change, beside those that the registry calls create-only. KMS refuses such
@@ -34,10 +35,11 @@ var frozen = map[string][]string{
 func breaks(from, to edition) (all []string) {
 	for id, old := range from.Resources {
 		next := to.Resources[id]
-		if next.Type != old.Type || !reflect.DeepEqual(next.All["Condition"], old.All["Condition"]) {
-			if slices.Contains(kept, old.Type) {
-				all = append(all, fmt.Sprintf("%s, of type %s, is gone, or has another type or condition", id, old.Type))
-			}
+		if slices.Contains(kept, old.Type) && (next.Type != old.Type || !asOften(old, from, next, to)) {
+			all = append(all, fmt.Sprintf("%s, of type %s, is gone, or has another type or condition", id, old.Type))
+			continue
+		}
+		if next.Type != old.Type {
 			continue
 		}
 		for _, path := range slices.Concat(to.createOnly[old.Type], frozen[old.Type]) {
@@ -47,12 +49,38 @@ func breaks(from, to edition) (all []string) {
 		}
 		if old.Type == "AWS::DynamoDB::Table" {
 			all = append(all, indexes(id, old.Properties, next.Properties)...)
+			all = append(all, attributes(id, old.Properties, next.Properties)...)
 		}
 		if old.Type == "AWS::ApiGatewayV2::Stage" {
 			all = append(all, routes(id, old, to)...)
 		}
 	}
-	return append(all, surface(from, to)...)
+	return slices.Concat(all, taken(from, to), surface(from, to))
+}
+
+// asOften says whether a stack that has a resource has it after the update, too. A condition may go.
+func asOften(old resource, from edition, next resource, to edition) bool {
+	name, has := next.All["Condition"].(string)
+	return !has || name == old.All["Condition"] && reflect.DeepEqual(from.Conditions[name], to.Conditions[name])
+}
+
+// taken: CloudFormation creates a resource before it deletes the one that it takes the place of, so a name that the
+// template gives cannot move to another logical id.
+func taken(from, to edition) (all []string) {
+	for id, next := range to.Resources {
+		for other, old := range from.Resources {
+			if from.Resources[id].Type != "" || old.Type != next.Type {
+				continue
+			}
+			for _, path := range to.createOnly[next.Type] {
+				text := fmt.Sprint(property(next.Properties, path))
+				if strings.Contains(text, "${AWS::StackName}") && text == fmt.Sprint(property(old.Properties, path)) {
+					all = append(all, fmt.Sprintf("%s has the name of %s", id, other))
+				}
+			}
+		}
+	}
+	return all
 }
 
 // property is the value at a path of a schema, such as /properties/Budget/BudgetName.
@@ -82,6 +110,27 @@ func indexes(id string, old, next object) (all []string) {
 	}
 	if changes > 1 {
 		all = append(all, fmt.Sprintf("%s: %d indexes are added or removed", id, changes))
+	}
+	return all
+}
+
+// attributes: an attribute of a key has the type that stored items have. DynamoDB refuses another time to live while a
+// table has one.
+func attributes(id string, old, next object) (all []string) {
+	typed := map[any]any{}
+	for _, one := range list(old["AttributeDefinitions"]) {
+		attribute, _ := one.(object)
+		typed[attribute["AttributeName"]] = attribute["AttributeType"]
+	}
+	for _, one := range list(next["AttributeDefinitions"]) {
+		attribute, _ := one.(object)
+		if was := typed[attribute["AttributeName"]]; was != nil && was != attribute["AttributeType"] {
+			all = append(all, fmt.Sprintf("%s: the attribute %s has another type", id, attribute["AttributeName"]))
+		}
+	}
+	const ends = "/properties/TimeToLiveSpecification/AttributeName"
+	if was, now := property(old, ends), property(next, ends); was != nil && now != nil && was != now {
+		all = append(all, fmt.Sprintf("%s: the time to live is in another attribute", id))
 	}
 	return all
 }
@@ -116,11 +165,7 @@ func surface(from, to edition) (all []string) {
 			all = append(all, "the parameter "+name+" is gone")
 			continue
 		}
-		for _, value := range list(p["AllowedValues"]) {
-			if !slices.Contains(list(next["AllowedValues"]), value) && next["AllowedValues"] != nil {
-				all = append(all, fmt.Sprintf("the parameter %s no longer takes %v", name, value))
-			}
-		}
+		all = append(all, narrowed(name, p, next)...)
 	}
 	for name, p := range to.Parameters {
 		if from.Parameters[name] == nil && p["Default"] == nil {
@@ -130,6 +175,27 @@ func surface(from, to edition) (all []string) {
 	for name := range maps.Keys(from.outputs) {
 		if to.outputs[name] == nil {
 			all = append(all, "the output "+name+" is gone")
+		}
+	}
+	return all
+}
+
+// narrowed: a stack keeps the values of its parameters in an update, and the next template has to take them. Whether
+// another AllowedPattern does, a test cannot tell.
+func narrowed(name string, old, next object) (all []string) {
+	for _, value := range list(old["AllowedValues"]) {
+		if !slices.Contains(list(next["AllowedValues"]), value) && next["AllowedValues"] != nil {
+			all = append(all, fmt.Sprintf("the parameter %s no longer takes %v", name, value))
+		}
+	}
+	if old["Type"] != next["Type"] || old["AllowedValues"] == nil && next["AllowedValues"] != nil {
+		all = append(all, fmt.Sprintf("the parameter %s has another type, or a list of values", name))
+	}
+	for bound, sign := range map[string]float64{"MinValue": 1, "MinLength": 1, "MaxValue": -1, "MaxLength": -1} {
+		was, bounded := old[bound].(float64)
+		now, bounds := next[bound].(float64)
+		if bounds && (!bounded || sign*now > sign*was) {
+			all = append(all, fmt.Sprintf("the parameter %s has a narrower %s", name, bound))
 		}
 	}
 	return all
