@@ -109,7 +109,8 @@ type tables struct{ strings.Builder }
 // volumes shows what a million events cost by service. What a month costs whatever is delivered stands by itself.
 func (t *tables) volumes(all []monthly) {
 	t.head("with "+highVolume+", dollars per million", "fail once", "SQS", "Lambda", "DynamoDB", "logs, KMS, EventBridge",
-		"receivers' bytes", "a month's fixed costs", "**publisher's sends alone**", "**ten in a request**")
+		"receivers' bytes", "a month's fixed costs", "**all, with 0.40 for single sends**",
+		"**all, with 0.04 for sends of ten**")
 	for _, m := range all {
 		alone, together := m.publishing()
 		u := m.each
