@@ -198,12 +198,17 @@ func TestDeadLettersAndDeletedEndpointsExpire(t *testing.T) {
 	} {
 		rows, err := s.tables.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(s.resources[table])})
 		s.must(err)
-		expiring := 0
+		expiring, ends := 0, map[float64]bool{}
+		var about []float64 // the ends of what owners say about endpoints, which go with these
 		for _, item := range rows.Items {
 			var stored map[string]any
 			s.must(attributevalue.UnmarshalMap(item, &stored))
 			since, done := stored[row.since].(string)
 			expires, expiresEver := stored["expires_at"].(float64)
+			if id, _ := stored["endpoint_id"].(string); strings.HasPrefix(id, "#about#") {
+				about = append(about, expires)
+				continue
+			}
 			if done != expiresEver {
 				t.Errorf("%s: %v", table, stored)
 			}
@@ -211,12 +216,21 @@ func TestDeadLettersAndDeletedEndpointsExpire(t *testing.T) {
 				continue
 			}
 			expiring++
+			ends[expires] = true
 			from, err := time.Parse(time.RFC3339, since)
 			s.must(err)
 			days := settings(s.options.Parameters).number(t, row.days)
 			if want := from.Unix() + int64(days)*24*3600; int64(expires) != want {
 				t.Errorf("%s: expires at %v, want %d", table, expires, want)
 			}
+		}
+		for _, end := range about {
+			if !ends[end] {
+				t.Errorf("what an owner says expires at %v, and endpoints at %v", end, ends)
+			}
+		}
+		if table == "Endpoints" && len(about) != 1 {
+			t.Errorf("%d endpoints of which something is said", len(about))
 		}
 		if ttl := at(s.tpl.Resources[table].Properties, "TimeToLiveSpecification"); expiring == 0 ||
 			ttl["AttributeName"] != "expires_at" || ttl["Enabled"] != true {

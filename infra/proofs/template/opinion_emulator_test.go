@@ -210,6 +210,7 @@ var allowedReaches = map[string]bool{
 	"Webhooks dynamodb:GetItem Endpoints: everything":            true,
 	"Webhooks dynamodb:GetItem Endpoints: sealed secret":         true,
 	"Webhooks dynamodb:Query Endpoints: everything":              true,
+	"Webhooks dynamodb:PutItem Endpoints: sealed secret":         true,
 	"Webhooks dynamodb:Query Endpoints: sealed secret":           true,
 	"Webhooks dynamodb:UpdateItem Endpoints: everything":         true,
 	"Webhooks dynamodb:UpdateItem Endpoints: sealed secret":      true,
