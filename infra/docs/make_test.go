@@ -30,7 +30,10 @@ func bareMake(t *testing.T, target string) (string, error) {
 	if err := os.MkdirAll(filepath.Join(checkout, engine), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	files := []string{"Makefile", "infra/requirements.txt", "infra/local/requirements.txt", engine + "package.json", engine + "package-lock.json"}
+	files := []string{
+		"Makefile", "infra/requirements.txt", "infra/local/requirements.txt",
+		engine + "package.json", engine + "package-lock.json",
+	}
 	for _, file := range files {
 		text := []byte(readFile(t, file))
 		if err := os.WriteFile(filepath.Join(checkout, file), text, 0o600); err != nil {
