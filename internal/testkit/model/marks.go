@@ -35,8 +35,8 @@ func (m *Model) marksOf(tenantID string) endpoint.TenantMarks {
 	return marks
 }
 
-// marksFor are the marks that hold for an endpoint. Those of its tenant's other endpoints hold at a site alone: elsewhere
-// a simulation need not look through them for each delivery.
+// marksFor are the marks that hold for an endpoint. Those of its tenant's other endpoints hold at a site alone. Without
+// one, a simulation need not look through them for each delivery.
 func (m *Model) marksFor(e endpoint.Endpoint) endpoint.Marks {
 	if e.Site == "" {
 		own := map[string]endpoint.Marks{e.ID: e.Marks}
