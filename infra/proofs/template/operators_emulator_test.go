@@ -155,8 +155,8 @@ func (s *stage) manage() {
 	id := ""
 	for _, r := range [][3]string{
 		{"POST", "", `{"url":"https://example.com/","events":["*"]}`}, {"GET", "", ""}, {"GET", "/", ""},
-		{"PATCH", "/", `{"description":"x","headers":{"X":"y"},"contact":"ann"}`}, {"DELETE", "/", ""}, {"POST", "//restore", ""},
-		{"POST", "//test", ""}, {"GET", "//jwks.json", ""}, {"DELETE", "/", ""},
+		{"PATCH", "/", `{"description":"x","headers":{"X":"y"},"contact":"ann"}`}, {"DELETE", "/", ""},
+		{"POST", "//restore", ""}, {"POST", "//test", ""}, {"GET", "//jwks.json", ""}, {"DELETE", "/", ""},
 	} {
 		path := "/v1/webhooks" + strings.Replace(r[1], "/", "/"+id, 1)
 		request, err := json.Marshal(object{
