@@ -23,7 +23,7 @@ FUNCTIONS := $(notdir $(patsubst %/main.go,%,$(wildcard functions/*/main.go)))
 RUNS := $(shell kill -0 $$(cat .local/stack.lock 2>/dev/null) 2>/dev/null && echo yes)
 KEPT := $(if $(RUNS),$(wildcard .local/running.yaml))
 FOR_THE_STACK := run stack incident practise native cli verify dashboard site
-CATALOGUE ?= $(if $(filter $(FOR_THE_STACK),$(MAKECMDGOALS)),$(KEPT))
+CATALOGUE := $(or $(CATALOGUE),$(if $(filter $(FOR_THE_STACK),$(MAKECMDGOALS)),$(KEPT)))
 OLDER ?=
 export CATALOGUE
 OVERLAY := $(if $(CATALOGUE),.local/catalogue/overlay.json)
