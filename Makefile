@@ -118,6 +118,7 @@ unit: .tools/gotestsum-$(GOTESTSUM) ## run the tests that need no emulator, in r
 
 # Of a package that has tests of both kinds, unit has run the others. Without a JDK, .ci/system leaves out the costs.
 e2e: native tools $(if $(shell command -v javac),.tools/dynamodb-local/installed) ## run the tests against the emulator and the local stack
+	@$(GO_BUILD) -o .local/bin/ ./infra/local/incident ./infra/tool/restore
 	@files=$$(find ./functions ./internal ./infra -name '*_emulator_test.go' | grep -v infra/install/pack/package); \
 	tests=$$(sed -nE 's/^func (Test[A-Za-z0-9_]+).*/\1/p' $$files | paste -sd '|' -); \
 	$(call go_test,emulator,-count 1 -p 4 -tags emulator -run "^($$tests)\$$" $$(.ci/system skip) $$(dirname $$files | sort -u))

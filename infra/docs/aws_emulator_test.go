@@ -16,7 +16,7 @@ import (
 var (
 	command  = regexp.MustCompile("(?m)(?:^ *|`|\\$\\()aws ([a-z0-9-]+) ([a-z0-9-]+)([^`\\n|]*)")
 	option   = regexp.MustCompile(`--([a-z0-9-]+)`)
-	cliAlone = regexp.MustCompile(`aws (s3 |cloudformation deploy|logs tail|dynamodb wait)`) // not of an API
+	cliAlone = regexp.MustCompile(`aws (s3 |cloudformation deploy|logs tail|\w+ wait)`) // not of an API
 )
 
 // known asks AWS's own models of its APIs for each operation and option.
