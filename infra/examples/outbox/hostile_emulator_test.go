@@ -3,10 +3,15 @@
 package outbox_test
 
 import (
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
+
+const another = `INSERT INTO outbox (tenant_id, body) VALUES ('acme',
+	'{"id":"evt_31","tenant_id":"acme","type":"user.created","data":{"userId":"user_1"}}')`
 
 const state = "SELECT count(*), (SELECT count(*) FROM outbox_refused), coalesce(max(failures), 0) FROM outbox"
 
@@ -63,4 +68,14 @@ func TestRelays_boundWhatStays(t *testing.T) {
 			})
 		})
 	}
+}
+
+func await(t *testing.T, what string, there func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if there() {
+			return
+		}
+	}
+	t.Fatal(fmt.Sprint("no ", what, " within a minute"))
 }

@@ -5,6 +5,7 @@ package cost
 import (
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"strings"
@@ -309,7 +310,7 @@ func (m monthly) traffic() traffic {
 		c.events, c.failing, c.trickle = 50, 5, m.window > 0 && m.polling(m.perSecond) < crowded
 	}
 	if retries > 1 {
-		c.failing = retries * (1 + 4/retries) // whole batches, five failures or more
+		c.failing = retries * int(math.Ceil(max(1, 50*m.failing/float64(retries)))) // whole batches, 50 events or more
 		c.events = int(float64(c.failing) / m.failing)
 		c.retries, c.apart = retries, m.window > 0 && m.polling(again) < crowded
 	}

@@ -1,21 +1,16 @@
-//go:build emulator
+//go:build emulator && outbox
 
 package outbox_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-const another = `INSERT INTO outbox (tenant_id, body) VALUES ('acme',
-	'{"id":"evt_31","tenant_id":"acme","type":"user.created","data":{"userId":"user_1"}}')`
 
 const thirty = `INSERT INTO outbox (tenant_id, body) SELECT 'acme',
 	format('{"id":"evt_%s","tenant_id":"acme","type":"user.created","data":{"userId":"user_1"}}', n)
@@ -112,14 +107,4 @@ func (r *runner) metrics(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("metrics (-want +got):\n%s", diff)
 	}
-}
-
-func await(t *testing.T, what string, there func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if there() {
-			return
-		}
-	}
-	t.Fatal(fmt.Sprint("no ", what, " within a minute"))
 }
