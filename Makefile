@@ -109,11 +109,15 @@ CGO = $(shell CGO_ENABLED= go env CGO_ENABLED)
 JSON_READERS := ./internal/rules/badjson ./internal/rules/event ./internal/tenants/webhooks
 DAYS := infra/proofs/simulate infra/proofs/invariants
 
+# What takes longest begins first, so that none of it is left alone at the end: of unit, and of e2e.
+SLOWEST := ./internal/tenants/webhooks ./internal/edges/egress
+LONGEST := ./infra/tool/herald ./infra/proofs/e2e ./infra/proofs/template
+
 unit: .tools/gotestsum-$(GOTESTSUM) ## run the tests that need no emulator, in random order, for races too
 	@status=0; $(call go_test,days,-shuffle=on $(DAYS:%=./%)) || status=1; \
 	$(call go_test,tools,-shuffle=on $$(go list ./infra/... | grep -v $(DAYS:%=-e '/%$$'))) || status=1; \
 	export CGO_ENABLED=$(CGO) GORACE=atexit_sleep_ms=0; \
-	$(call go_test,unit,$(if $(filter 1,$(CGO)),-race) -shuffle=on ./functions/... ./internal/...) || status=1; \
+	$(call go_test,unit,$(if $(filter 1,$(CGO)),-race) -shuffle=on $(SLOWEST) ./functions/... ./internal/...) || status=1; \
 	export CGO_ENABLED=0 GOTOOLCHAIN=$$(sed -n 's/^go /go/p' go.mod); \
 	$(call go_test,oldest,-shuffle=on $(JSON_READERS)) || status=1; exit $$status
 
@@ -122,7 +126,7 @@ e2e: native tools $(if $(shell command -v javac),.tools/dynamodb-local/installed
 	@$(GO_BUILD) -o .local/bin/ ./infra/local/incident ./infra/tool/restore
 	@files=$$(find ./functions ./internal ./infra -name '*_emulator_test.go' | grep -v infra/install/pack/package); \
 	tests=$$(sed -nE 's/^func (Test[A-Za-z0-9_]+).*/\1/p' $$files | paste -sd '|' -); \
-	$(call go_test,emulator,-count 1 -p 4 -tags emulator -run "^($$tests)\$$" $$(.ci/system skip) $$(dirname $$files | sort -u))
+	$(call go_test,emulator,-count 1 -p 4 -tags emulator -run "^($$tests)\$$" $$(.ci/system skip) $$(printf '%s\n' $(LONGEST) $$(dirname $$files | sort -u) | awk '!seen[$$0]++'))
 
 lint: tools ## run gofmt, golangci-lint (go vet and more), cfn-lint, redocly and spectral
 	@status=0; files=$$(gofmt -l functions internal infra); [ -z "$$files" ] || { echo "not gofmt'ed: $$files"; status=1; }; \
@@ -239,7 +243,7 @@ package-herald-%:
 		-o .local/cli/herald_$*$(if $(findstring windows,$*),.exe) ./infra/tool/herald
 
 reproducible: native tools ## make the package in two folders and compare, and try its gradual updates (minutes)
-	go test -count 1 -tags emulator ./infra/install/pack
+	go test -count 1 -timeout 30m -tags emulator ./infra/install/pack
 
 # The package's functions are for arm64; the engine runs the native builds in their place. Where there is no package yet,
 # it gets herald for this machine alone.
