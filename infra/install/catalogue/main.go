@@ -91,7 +91,7 @@ func wanted(root, own, out string) (map[string][]byte, cataloguefile.Tables, err
 	first, firstErr := source(heraldTable, "catalogue.yaml", all.Specified)
 	second, secondErr := source(ownTable, filepath.Base(path), all.Own, all.Wildcards...)
 	api, apiErr := described(root, all)
-	_, published, goErr := goPackage(filepath.Join(root, goEvents), all)
+	published, goErr := goPackage(filepath.Join(root, goEvents), all)
 	shape, shapeErr := messageschema.Of(all.Types())
 	if err := errors.Join(firstErr, secondErr, apiErr, goErr, shapeErr); err != nil {
 		return nil, all, err
@@ -103,11 +103,9 @@ func wanted(root, own, out string) (map[string][]byte, cataloguefile.Tables, err
 		}
 		return files, all, err
 	}
-	return map[string][]byte{
-		filepath.Join(root, heraldSource): first, filepath.Join(root, ownSource): second,
-		filepath.Join(root, description): api, filepath.Join(root, messages): shape,
-		filepath.Join(root, goEvents, "events.go"): published,
-	}, all, nil
+	published[filepath.Join(root, heraldSource)], published[filepath.Join(root, ownSource)] = first, second
+	published[filepath.Join(root, description)], published[filepath.Join(root, messages)] = api, shape
+	return published, all, nil
 }
 
 // writeGo writes the package for publishers. Without the path own, it has the specification's types.
@@ -119,26 +117,31 @@ func writeGo(own, dir string) error {
 	if err != nil {
 		return err //nolint:wrapcheck // it names the file and the lines
 	}
-	path, text, err := goPackage(dir, all)
+	files, err := goPackage(dir, all)
 	if err != nil {
 		return err
 	}
-	there, err := os.ReadFile(path) //nolint:gosec // the caller's own
-	if err == nil && !bytes.HasPrefix(there, []byte(gotypes.Mark)) {
-		return fmt.Errorf("%s exists, and is not generated: name another folder", path)
+	for path := range files {
+		there, err := os.ReadFile(path) //nolint:gosec // the caller's own
+		if err == nil && !bytes.HasPrefix(there, []byte(gotypes.Mark)) {
+			return fmt.Errorf("%s exists, and is not generated: name another folder", path)
+		}
 	}
-	return write(map[string][]byte{path: text})
+	return write(files)
 }
 
-// goPackage is the file of a package that has the name of its folder.
-func goPackage(dir string, all cataloguefile.Tables) (path string, text []byte, err error) {
+// goPackage returns the files, by path, of a package that has the name of its folder.
+func goPackage(dir string, all cataloguefile.Tables) (map[string][]byte, error) {
 	whole, err := filepath.Abs(dir)
 	if err != nil {
-		return "", nil, fmt.Errorf("finding the folder: %w", err)
+		return nil, fmt.Errorf("finding the folder: %w", err)
 	}
-	name := filepath.Base(whole)
-	text, err = gotypes.Source(name, all.Types())
-	return filepath.Join(dir, name+".go"), text, err //nolint:wrapcheck // it names the type
+	named, err := gotypes.Source(filepath.Base(whole), all.Types())
+	files := map[string][]byte{}
+	for name, text := range named {
+		files[filepath.Join(dir, name)] = text
+	}
+	return files, err //nolint:wrapcheck // it names the type
 }
 
 // overlay returns the files by which a catalogue that is not committed is compiled: its source, and the overlay file
