@@ -117,9 +117,10 @@ func (r *Reader) Read(
 	if r.deleted {
 		r.readDeleted(ctx, keys, found)
 	}
+	tenants := found.tenants(keys)
 	readings := make(map[EndpointKey]Reading, len(keys))
 	for _, key := range keys {
-		readings[key] = found.of(key)
+		readings[key] = found.of(key, tenants[key.TenantID])
 	}
 	return readings, nil
 }
@@ -232,10 +233,28 @@ func keyOfRow(row attributes) EndpointKey {
 
 func (r result) addHealth(item attributes) { r.health[getStr(item, "scope")] = item }
 
+// tenantMarks are the marks of a tenant, or the reason why they cannot be read.
+type tenantMarks struct {
+	endpoint.TenantMarks
+	err error
+}
+
+// tenants decodes the marks of each tenant once, whatever number of its endpoints is read: they may be hundreds.
+func (r result) tenants(keys []EndpointKey) map[string]tenantMarks {
+	all := make(map[string]tenantMarks, 1)
+	for _, key := range keys {
+		if _, decoded := all[key.TenantID]; !decoded {
+			row, err := marksOf(r.rows[marksKey(key.TenantID)])
+			all[key.TenantID] = tenantMarks{row.TenantMarks, err}
+		}
+	}
+	return all
+}
+
 // of puts together all parts of one endpoint. A row or marks that were not read make an error: a delivery must not
 // go to an endpoint that may be stopped. A circuit that was not read makes none, since deliver can do without for a
 // while.
-func (r result) of(key EndpointKey) (reading Reading) {
+func (r result) of(key EndpointKey, marks tenantMarks) (reading Reading) {
 	if err := cmp.Or(r.unread[key], r.unread[key.deleted()], r.unread[marksKey(key.TenantID)]); err != nil {
 		return Reading{Err: err}
 	}
@@ -243,7 +262,7 @@ func (r result) of(key EndpointKey) (reading Reading) {
 	if !found {
 		row, found = r.rows[key.deleted()]
 	}
-	marks, err := marksOf(r.rows[marksKey(key.TenantID)])
+	err := marks.err
 	if found && err == nil {
 		reading.Endpoint, err = endpointOf(row)
 	}
