@@ -24,12 +24,10 @@ type outflow struct {
 
 // send sends within the quotas, which it gives out at its first turn.
 func (o *outflow) send(ctx context.Context, until time.Time) (did counts, left bool) {
-	var before counts
 	if !o.allotted {
-		before = o.allot(ctx, until)
+		did = o.allot(ctx, until)
 		o.allotted = true
 	}
-	did = before
 	for {
 		var more counts
 		more, left = o.searcher.goOn(ctx, o.searches, until)

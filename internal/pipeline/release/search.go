@@ -162,14 +162,13 @@ func (w searcher) advance(ctx context.Context, s *search) (did counts) {
 	}
 	given, until, err := w.slots.give(ctx, s.trouble, transfers, s.until)
 	s.until = until
-	if len(given) < len(transfers) {
-		s.over = true
-		s.spent = false
-	}
 	// An item that could not be moved waits for the next run, which then must still find the circuit that leads to it.
 	c := w.mover.carry(ctx, given)
 	s.stayed = s.stayed || c.done < len(transfers)
-	s.over = s.over || c.refused
+	if len(given) < len(transfers) || c.refused {
+		s.over = true
+		s.spent = false
+	}
 	s.empty = !s.held && !s.stayed && s.waiting.complete()
 	return did.plus(c.did, failed("taking slots", err))
 }

@@ -117,3 +117,22 @@ func TestRun_dividesWhatQuotasLeave(t *testing.T) {
 		}
 	})
 }
+
+// What other recoveries leave is not offered to queues that take nothing.
+func TestRun_givesNoMoreToARecoveryThatNoQueueTakes(t *testing.T) {
+	inAccount(t, func(a *account) {
+		for id, items := range map[string]int{hook: 100, "webhook_few": 1} {
+			a.held(id, items)
+			a.store(id, circuit.Recovering)
+		}
+		a.refuse("RetryQueue")
+		h := a.handler()
+		h.Settings.Budget = 40
+		if err := h.Run(a.Context()); err != nil {
+			a.Error(err)
+		}
+		if calls := a.calls["RetryQueue"]; calls != 2+1 { // of ten messages each, and of the one
+			a.Errorf("%d calls", calls)
+		}
+	})
+}
