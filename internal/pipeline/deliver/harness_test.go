@@ -126,6 +126,14 @@ func (w *rig) took(q *model.Queue, r events.SQSMessage) {
 // slowUntil is acme's moment.
 func (w *rig) slowUntil() time.Time { return w.aws.Slow["acme"] }
 
+// chargedSince is what acme is charged, of which half a second a second is paid for.
+func (w *rig) chargedSince(began time.Time) time.Duration {
+	if w.slowUntil().IsZero() {
+		return 0
+	}
+	return w.slowUntil().Sub(began) / 2
+}
+
 func (w *rig) slow() { w.aws.Slow["acme"] = time.Now().Add(6 * time.Hour) }
 
 // acknowledged are the deliveries that are recorded so.

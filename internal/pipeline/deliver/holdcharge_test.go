@@ -46,11 +46,7 @@ func TestHandler_Process_chargesWhoKeptTheProcessWithHeldDeliveries(t *testing.T
 					all = append(all, r)
 				}
 				w.processBy(h, all...)
-				charged := time.Duration(0)
-				if !w.slowUntil().IsZero() {
-					charged = w.slowUntil().Sub(began) / 2 // half a second a second is paid for
-				}
-				if charged != c.want {
+				if charged := w.chargedSince(began); charged != c.want {
 					w.Errorf("charged %s, want %s", charged, c.want)
 				}
 			})

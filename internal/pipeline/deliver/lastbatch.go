@@ -21,7 +21,7 @@ type lastBatch struct {
 	// wait is the average wait of its deliveries. If they tell no waits, it is the wait of an earlier batch.
 	wait time.Duration
 
-	// spent is the sum of the attempts' times, by tenant.
+	// spent is the sum of the times of attempts and of puts into Backlog, by tenant.
 	spent map[string]time.Duration
 }
 

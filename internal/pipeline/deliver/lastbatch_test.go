@@ -108,11 +108,7 @@ func TestHandler_Process_chargesWhoKeptTheProcessWhileOthersWaited(t *testing.T)
 					behind = append(behind, c.behind(w, n))
 				}
 				w.processBy(h, behind...)
-				charged := time.Duration(0)
-				if !w.slowUntil().IsZero() {
-					charged = w.slowUntil().Sub(began) / 2 // half a second a second is paid for
-				}
-				if charged != c.want {
+				if charged := w.chargedSince(began); charged != c.want {
 					w.Errorf("charged %s, want %s", charged, c.want)
 				}
 			})
