@@ -35,7 +35,10 @@ func (h *Handler) allow(ctx context.Context, call *invoke.Call, req api.AllowReq
 		return api.ControlAnswer{}, err
 	}
 	if !changed {
-		predicate := fmt.Sprintf("may have %d endpoints at one domain already", req.EndpointsPerHost)
+		predicate := fmt.Sprintf("is allowed %d endpoints at one domain already", req.EndpointsPerHost)
+		if req.EndpointsPerHost == 0 {
+			predicate = "has no allowance to end"
+		}
 		return api.ControlAnswer{}, t.refuse(api.CodeAlreadyAllowed, predicate)
 	}
 	answer := t.answer(api.ResultAllowed)

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -43,5 +44,9 @@ func TestHandler_allow_setsATenantsNumberAtADomain(t *testing.T) {
 	} {
 		w := newRig()
 		w.mustRefuse(t, "allow", fields, want)
+	}
+	none := newRig().ask(t, "allow", all+`,"endpoints_per_host":0`+reason)
+	if !strings.Contains(none, "the tenant has no allowance to end") {
+		t.Errorf("without an allowance: %s", none)
 	}
 }

@@ -242,7 +242,7 @@ func TestHandler_mark_refusesMoreOrdersThanOneRowShouldHave(t *testing.T) {
 	testkit.Read[api.ControlAnswer](t, w.ask(t, "resume", `"tenant_id":"acme","endpoint_id":"webhook_2"`))
 }
 
-// A tenant's limit is each endpoint's, of those that come later, too. An endpoint may have a smaller one.
+// A tenant's limit holds for each of its endpoints, even if one is created later. An endpoint may have a smaller one.
 func TestHandler_limit_ofATenantIsEachEndpoints(t *testing.T) {
 	w := newRig().limited(5, 0)
 	answer := testkit.Read[api.ControlAnswer](t, w.ask(t, "limit", all+ten))
