@@ -6,13 +6,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/herald-webhooks/herald/internal/testkit/names"
 )
 
 // An endpoint moves in with the tenant that the other sender names. What no tenant is called is left out.
 func TestEndpoints_takesTenantsAsTheyAreCalled(t *testing.T) {
 	object := func(tenant string) string {
-		return fmt.Sprintf(`{"url":"https://a.example.com","tenant_id":%q,%s}`, tenant, secret)
+		id, err := json.Marshal(tenant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf(`{"url":"https://a.example.com","tenant_id":%s,%s}`, id, secret)
 	}
 	for _, tenant := range names.Tenants() {
 		_, report := convert(t, object(tenant), rules(Svix))
@@ -20,7 +26,10 @@ func TestEndpoints_takesTenantsAsTheyAreCalled(t *testing.T) {
 			t.Errorf("%s: %q, left out %t", tenant, got.TenantID, got.LeftOut)
 		}
 	}
-	for _, text := range []string{".", "..", "a b", "a/b", "é", "a,b", "$a", "a'b"} {
+	for _, text := range names.Refused() {
+		if text == "" {
+			continue // names no tenant at all
+		}
 		_, report := convert(t, object(text), rules(Svix))
 		got := report.Objects[0]
 		said := slices.ContainsFunc(got.Notes, func(n Note) bool {
