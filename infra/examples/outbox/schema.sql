@@ -20,7 +20,10 @@ CREATE TABLE outbox (
   failures     integer NOT NULL DEFAULT 0
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 
--- Rows that SQS does not take, until someone mends or deletes them.
+-- Rows that SQS does not take, until someone mends or deletes them. This sends a mended row again:
+--
+--   WITH m AS (DELETE FROM outbox_refused WHERE seq = 7 RETURNING *)
+--   INSERT INTO outbox (tenant_id, subject, body, traceparent) SELECT tenant_id, subject, body, traceparent FROM m;
 CREATE TABLE outbox_refused (
   seq         bigint PRIMARY KEY,
   tenant_id   text NOT NULL,

@@ -35,8 +35,9 @@ func TestRelays_leaveServicesNothingButToWriteEvents(t *testing.T) {
 		WITH gone AS (DELETE FROM outbox RETURNING seq, tenant_id, body, written_at)
 		INSERT INTO outbox_refused (seq, tenant_id, body, written_at, reason) SELECT gone.*, 'x' FROM gone;
 		UPDATE outbox_bound SET upto = (SELECT last_value FROM outbox_seq_seq) + 9`)
-	c.ask(t, `WITH m AS (DELETE FROM outbox_refused WHERE seq = 1 RETURNING *)
-		INSERT INTO outbox (tenant_id, subject, body, traceparent) SELECT tenant_id, subject, body, traceparent FROM m`)
+	_, back, _ := strings.Cut(string(text), "--   WITH m")
+	back, _, _ = strings.Cut(back, ";")
+	c.ask(t, "WITH m"+strings.NewReplacer("\n--", "", "seq = 7", "seq = 1").Replace(back))
 	if got := c.ask(t, state); got != "1|0|0" {
 		t.Errorf("waiting, set aside and failures of what was moved back: %s", got)
 	}
