@@ -108,32 +108,6 @@ func wantEndpoint(t testing.TB, b Backend, doing string, want endpoint.Endpoint)
 	}
 }
 
-// telling is e as another request stores it with what its owner says, and says whether there is a row of that.
-func telling(e endpoint.Endpoint, about endpoint.About) endpoint.Endpoint {
-	e = same(e)
-	e.About, e.AboutRow = about, about.Row()
-	return e
-}
-
-// wantAbout wants what the owners of acme's endpoints say, whether the endpoints say that there is a row or nothing.
-func wantAbout(t testing.TB, b Backend, doing string, want ...endpoint.Endpoint) {
-	t.Helper()
-	for _, known := range []bool{true, false} {
-		var asked []endpoint.Endpoint
-		for _, e := range want {
-			e.About = endpoint.About{}
-			if !known {
-				e.AboutRow = endpoint.AboutUnknown
-			}
-			asked = append(asked, e)
-		}
-		got, err := b.Endpoints.About(t.Context(), asked...)
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%s, known %v: %v (-want +got):\n%s", doing, known, err, diff)
-		}
-	}
-}
-
 // wantLive are acme's endpoints that are not deleted, and all.
 func wantLive(t testing.TB, b Backend, live, all int) {
 	t.Helper()

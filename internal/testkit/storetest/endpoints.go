@@ -2,9 +2,6 @@ package storetest
 
 import (
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -254,93 +251,4 @@ var endpointPromises = []Promise{
 			t.Errorf("%v (-want +got)\n%s", err, diff)
 		}
 	}},
-}
-
-func saysAbout(t testing.TB, b Backend) {
-	said := endpoint.About{Contact: "ann@example.com", Metadata: map[string]string{"crm": "7", "ä": ""}}
-	e, silent := telling(Endpoint("acme", at), said), telling(Endpoint("acme", at), endpoint.About{})
-	for _, made := range []endpoint.Endpoint{e, silent} {
-		if err := b.Endpoints.Create(t.Context(), made, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	limited := same(e)
-	limited.RateLimit = 5
-	moved := telling(limited, endpoint.About{Contact: "bob@example.com", Metadata: map[string]string{"crm": "8"}})
-	moved.URL = "https://second.example"
-	deleted := gone(moved, at)
-	restored := back(deleted)
-	hushed := telling(restored, endpoint.About{})
-	for was, now := range steps(e, limited, moved, deleted, restored, hushed, gone(hushed, at)) {
-		wantEndpoint(t, b, "before", was)
-		wantAbout(t, b, "alone", was)
-		wantAbout(t, b, "beside another", was, silent)
-		if now.URL == was.URL {
-			replace(t, b, was, now)
-		} else if err := b.Endpoints.Readdress(t.Context(), was, now, free); err != nil {
-			t.Fatal(err)
-		}
-		wantAbout(t, b, string(now.Status), now)
-	}
-	if err := b.Endpoints.Replace(t.Context(), e, telling(e, said)); !errors.Is(err, dynamo.ErrConflict) {
-		t.Errorf("said of what has changed: %v", err)
-	}
-	wantAbout(t, b, "after a conflict", silent)
-}
-
-func checksURLs(t testing.TB, b Backend) {
-	const victim = "https://victim.example/"
-	taken := errors.New("taken")
-	once := func(live []endpoint.Endpoint) error {
-		if slices.ContainsFunc(live, func(e endpoint.Endpoint) bool { return e.URL == victim }) {
-			return taken
-		}
-		return nil
-	}
-	const n = 4
-	var made, deleted []endpoint.Endpoint
-	for i := range n {
-		e := Endpoint("acme", at.Add(time.Duration(i)*time.Second))
-		e.URL = "https://example.com/" + e.ID
-		if err := b.Endpoints.Create(t.Context(), e, once); err != nil {
-			t.Fatal(err)
-		}
-		made = append(made, e)
-		e = Endpoint("acme", at)
-		e.URL = victim
-		if err := b.Endpoints.Create(t.Context(), e, nil); err != nil {
-			t.Fatal(err)
-		}
-		deleted = append(deleted, replace(t, b, e, gone(e, at)))
-	}
-	errs := make([]error, 3*n)
-	var wait sync.WaitGroup
-	for i := range n {
-		created, moved := Endpoint("acme", at.Add(time.Hour)), same(made[i])
-		created.URL, moved.URL = victim, victim
-		wait.Go(func() {
-			errs[i] = patiently(func() error { return b.Endpoints.Create(t.Context(), created, once) })
-		})
-		wait.Go(func() {
-			errs[n+i] = patiently(func() error { return b.Endpoints.Readdress(t.Context(), made[i], moved, once) })
-		})
-		wait.Go(func() {
-			errs[2*n+i] = patiently(func() error {
-				return b.Endpoints.Readdress(t.Context(), deleted[i], back(deleted[i]), once)
-			})
-		})
-	}
-	wait.Wait()
-	set := 0
-	for _, err := range errs {
-		switch {
-		case err == nil:
-			set++
-		case !errors.Is(err, taken):
-			t.Error(err)
-		}
-	}
-	if set != 1 {
-		t.Errorf("the URL was set %d times: %s", set, strings.ReplaceAll(fmt.Sprint(errs), "taken ", ""))
-	}
 }
