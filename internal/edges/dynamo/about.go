@@ -51,8 +51,10 @@ func (s *Endpoints) About(ctx context.Context, all ...endpoint.Endpoint) ([]endp
 	}
 	told := make([]endpoint.Endpoint, 0, len(all))
 	for _, e := range all {
-		e.About = said[aboutKey(e).EndpointID]
-		e.AboutRow = e.About.Row()
+		if e.AboutRow != endpoint.AboutNone { // a restored table may have a row all the same
+			e.About = said[aboutKey(e).EndpointID]
+			e.AboutRow = e.About.Row()
+		}
 		told = append(told, e)
 	}
 	return told, nil

@@ -53,8 +53,10 @@ func (r Endpoints) About(ctx context.Context, all ...endpoint.Endpoint) ([]endpo
 	}
 	return asked(ctx, r.Process, readEndpoints, all[0].TenantID, func() (told []endpoint.Endpoint) {
 		for _, e := range all {
-			e.About = r.model.Endpoints[e.ID].About
-			e.AboutRow = e.About.Row()
+			if e.AboutRow != endpoint.AboutNone {
+				e.About = r.model.Endpoints[e.ID].About
+				e.AboutRow = e.About.Row()
+			}
 			told = append(told, e)
 		}
 		return told

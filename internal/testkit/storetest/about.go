@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -66,4 +67,26 @@ func saysAbout(t testing.TB, b Backend) {
 		t.Errorf("said of what has changed: %v", err)
 	}
 	wantAbout(t, b, "after a conflict", silent)
+	hidesLeftAbout(t, b)
+}
+
+// A row that an endpoint says it has not is not shown, although it is read with the rows of others.
+func hidesLeftAbout(t testing.TB, b Backend) {
+	said := endpoint.About{Contact: "ann@example.com"}
+	var all []endpoint.Endpoint
+	for n := range 3 {
+		e := telling(Endpoint("acme", at.Add(time.Duration(n)*time.Second)), said)
+		if err := b.Endpoints.Create(t.Context(), e, nil); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	between := telling(all[1], endpoint.About{})
+	unread := all[1]
+	unread.About = endpoint.About{}
+	replace(t, b, unread, between) // leaves the row
+	got, err := b.Endpoints.About(t.Context(), all[0], between, all[2])
+	if diff := cmp.Diff([]endpoint.Endpoint{all[0], between, all[2]}, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
 }
