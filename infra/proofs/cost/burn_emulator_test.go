@@ -230,7 +230,7 @@ func fatHeaders() map[string]string {
 
 // fatAbout is the most that an owner can say of an endpoint.
 var fatAbout = endpoint.About{
-	Contact: strings.Repeat("\U0001F600", endpoint.MaxContact), Metadata: fatMetadata(),
+	Contact: strings.Repeat("\U0001F600", endpoint.MaxText), Metadata: fatMetadata(),
 }
 
 func fatMetadata() map[string]string {

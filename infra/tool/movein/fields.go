@@ -10,11 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
-// The bounds of the management API (infra/docs/api.md).
-const (
-	maxEvents      = 50
-	maxDescription = 256 // characters
-)
+const maxEvents = 50 // of the management API (infra/docs/api.md)
 
 // events are the names and patterns of an endpoint that Herald's catalogue has.
 func events(r *record, names []string) (list []string) {
@@ -83,16 +79,16 @@ func description(r *record, text string) string {
 	if kept != text {
 		r.note("description", "control characters, and those that turn text round, are left out")
 	}
-	if runes := []rune(kept); len(runes) > maxDescription {
-		r.note("description", fmt.Sprintf("is cut at %d characters", maxDescription))
-		kept = string(runes[:maxDescription])
+	if runes := []rune(kept); len(runes) > endpoint.MaxText {
+		r.note("description", fmt.Sprintf("is cut at %d characters", endpoint.MaxText))
+		kept = string(runes[:endpoint.MaxText])
 	}
 	return kept
 }
 
 // contact is one that Herald takes.
 func contact(r *record, text string) string {
-	if err := endpoint.CheckContact(text); err != nil {
+	if err := endpoint.CheckText(text); err != nil {
 		r.note("contact", err.Error()+", and is left out")
 		return ""
 	}

@@ -19,7 +19,7 @@ type About struct {
 
 // The bounds of what an owner says about an endpoint.
 const (
-	MaxContact       = 256  // characters
+	MaxText          = 256  // characters of a contact or a description
 	MaxMetadata      = 20   // pairs
 	MaxMetadataBytes = 2048 // of all names and values together
 )
@@ -57,10 +57,11 @@ func (e Endpoint) Retells(was Endpoint) bool {
 	return !e.About.Equal(was.About) || e.Live() != was.Live() && !e.About.Empty()
 }
 
-// CheckContact returns the fault of a contact, nil if there is none. Any text will do that looks like what it is.
-func CheckContact(text string) error {
-	if utf8.RuneCountInString(text) > MaxContact {
-		return fmt.Errorf("must have at most %d characters", MaxContact)
+// CheckText returns the fault of a contact or a description, nil if there is none. Any text will do that looks like
+// what it is.
+func CheckText(text string) error {
+	if utf8.RuneCountInString(text) > MaxText {
+		return fmt.Errorf("must have at most %d characters", MaxText)
 	}
 	return checkUndisguised(text)
 }
@@ -88,13 +89,15 @@ func CheckPair(name, value string) error {
 	return checkUndisguised(name + value)
 }
 
-// checkUndisguised refuses what can make a text look like another one on an operator's terminal.
 func checkUndisguised(text string) error {
 	if strings.ContainsFunc(text, Disguises) {
-		return errors.New("must not have control characters, or characters that change the direction of text")
+		return errors.New("must not have control characters, or embeddings, overrides or isolates of a direction of text")
 	}
 	return nil
 }
 
-// Disguises finds characters that make a text look like another one in a terminal or a portal.
-func Disguises(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+// Disguises finds characters that make a text look like another one in a terminal or a portal. The marks U+200E, U+200F
+// and U+061C are not among them: Arabic and Hebrew need them beside digits and punctuation.
+func Disguises(r rune) bool {
+	return unicode.IsControl(r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+}

@@ -8,14 +8,15 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
-func TestCheckContact_takesAnyTextThatLooksLikeWhatItIs(t *testing.T) {
+func TestCheckText_takesAnyTextThatLooksLikeWhatItIs(t *testing.T) {
 	for text, taken := range map[string]bool{
 		"": true, "ann@example.com": true, "team:billing/7": true, "Änne <änne@exämple.de>": true, "<script>": true,
 		strings.Repeat("\U0001F600", 256): true, strings.Repeat("x", 257): false,
 		"a\nBcc: all@example.com": false, "a\rb": false, "\x00": false, "\x1b[2J": false, "\u0085": false,
-		"\u202Emoc.elpmaxe@nna": false, "\u2066x": false,
+		"\u202Emoc.elpmaxe@nna": false, "\u202a": false, "\u2066x": false, "\u2069": false,
+		"חברה בע\"מ\u200f!": true, "\u061cعمر": true, "C++\u200e": true, "نامه\u200cای": true, "क\u094d\u200dष": true,
 	} {
-		if err := endpoint.CheckContact(text); (err == nil) != taken {
+		if err := endpoint.CheckText(text); (err == nil) != taken {
 			t.Errorf("%.40q: %v", text, err)
 		}
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
-// readContact reads whom to write to about an endpoint: any text, since its operator knows what it means.
-func readContact(v management.Member[string], r *reader) string {
-	text, ok := r.text(v.Value, "/contact")
+// readText reads a contact or a description: texts for people, who see them in a terminal and on pages.
+func readText(v management.Member[string], pointer string, r *reader) string {
+	text, ok := r.text(v.Value, pointer)
 	if !ok {
 		return ""
 	}
-	if err := endpoint.CheckContact(text); err != nil {
-		r.refuse("/contact", err.Error())
+	if err := endpoint.CheckText(text); err != nil {
+		r.refuse(pointer, err.Error())
 	}
 	return text
 }

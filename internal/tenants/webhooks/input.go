@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -14,10 +13,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
-const (
-	maxEvents      = 50
-	maxDescription = 256 // characters
-)
+const maxEvents = 50
 
 // fields are the checked values of a body. A field that the body does not have is nil.
 type fields struct {
@@ -66,7 +62,7 @@ func (h *Handler) check(in management.EndpointChange, r *reader, had []string) (
 		f.events, f.unknown = readEvents(in.Events, r, had)
 	}
 	if in.Description.Value != nil {
-		f.description = new(readDescription(in.Description, r))
+		f.description = new(readText(in.Description, "/description", r))
 	}
 	if in.Headers.Value != nil {
 		f.headers = new(readHeaders(in.Headers, r))
@@ -75,7 +71,7 @@ func (h *Handler) check(in management.EndpointChange, r *reader, had []string) (
 		f.rateLimit = new(readRateLimit(in.RateLimit, r))
 	}
 	if in.Contact.Value != nil {
-		f.contact = new(readContact(in.Contact, r))
+		f.contact = new(readText(in.Contact, "/contact", r))
 	}
 	if in.Metadata.Value != nil {
 		f.metadata = new(readMetadata(in.Metadata, r))
@@ -129,18 +125,6 @@ func (f fields) orDefaults() fields {
 		f.metadata = new(map[string]string(nil))
 	}
 	return f
-}
-
-// readDescription reads a text for people. It is shown to operators, in a terminal and on the console's page.
-func readDescription(v management.Member[string], r *reader) string {
-	text, ok := r.text(v.Value, "/description")
-	switch {
-	case ok && utf8.RuneCountInString(text) > maxDescription:
-		r.refuse("/description", fmt.Sprintf("must have at most %d characters", maxDescription))
-	case ok && strings.ContainsFunc(text, endpoint.Disguises):
-		r.refuse("/description", "must not have control characters, or characters that change the direction of text")
-	}
-	return text
 }
 
 // readURL returns a URL in the form in which it is stored, so that two spellings of one address are one. It
