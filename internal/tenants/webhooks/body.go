@@ -28,7 +28,7 @@ func (c *call) checkBody() error {
 	switch {
 	case c.route.body == noBody:
 		return checkNoBody(c.body)
-	case len(c.body) > 0 && encoded(c.in.Headers["content-encoding"]):
+	case len(c.body) > 0 && encoded(c.in.Headers["content-encoding"]) && !jsontext.Value(c.body).IsValid():
 		return problem.New(problem.CodeUnsupportedMediaType)
 	case c.route.body == optionalBody && checkNoBody(c.body) == nil:
 		c.body = nil
@@ -41,7 +41,8 @@ func (c *call) checkBody() error {
 	return nil
 }
 
-// encoded reports whether a Content-Encoding says that the body is compressed, or encoded in another way.
+// encoded reports whether a Content-Encoding says that the body is compressed, or encoded in another way. Some clients
+// say UTF-8 there, and send plain JSON all the same.
 func encoded(header string) bool {
 	header = strings.TrimSpace(header)
 	return header != "" && !strings.EqualFold(header, "identity")

@@ -300,7 +300,7 @@ func TestCall_checkBody_refusesEncodedBodies(t *testing.T) {
 			}
 		}
 	}
-	for _, encoding := range []string{"", "identity", "Identity"} {
+	for _, encoding := range []string{"", "identity", "Identity", "UTF-8"} {
 		header := http.Header{
 			"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}, "Content-Encoding": {encoding},
 		}
