@@ -15,6 +15,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/herald-webhooks/herald/internal/rules/event"
 	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 	"github.com/herald-webhooks/herald/internal/rules/schema"
 )
@@ -22,16 +23,15 @@ import (
 // The limits keep an endpoint with 50 names within a few units of DynamoDB, and the answer with all types within
 // one of the management API's longest.
 const (
-	maxName        = 64
-	maxDescription = 200
-	maxTypes       = 200
-	maxFile        = 512 << 10
-	maxJSON        = 64 << 10 // of one schema, its references replaced, or one example
-	maxSchemas     = 256 << 10
-	maxExamples    = maxFile // more only where aliases repeat one
+	MaxName        = 64
+	MaxDescription = 200 // characters
+	MaxTypes       = 200
+	MaxSchemas     = 256 << 10
 
-	largestEvent = 256 << 10
-	maxCheck     = time.Minute // of the largest event; fanout stops a check much earlier
+	maxFile     = 512 << 10
+	maxJSON     = 64 << 10 // of one schema, its references replaced, or one example
+	maxExamples = maxFile  // more only where aliases repeat one
+	maxCheck    = time.Minute
 )
 
 // entry is an event type with its place in the file.
@@ -107,8 +107,8 @@ func (d *document) types() (types []entry) {
 		d.fault(d.root, "webhooks is missing, or not a mapping from names to their operations")
 		return nil
 	}
-	if n := len(webhooks.Content) / 2; n > maxTypes {
-		d.fault(webhooks, "%d types are more than the %d there can be", n, maxTypes)
+	if n := len(webhooks.Content) / 2; n > MaxTypes {
+		d.fault(webhooks, "%d types are more than the %d there can be", n, MaxTypes)
 	}
 	size := 0
 	examples := 0
@@ -116,8 +116,8 @@ func (d *document) types() (types []entry) {
 		name := webhooks.Content[i]
 		t, ok := d.entry(name, webhooks.Content[i+1])
 		size += len(t.Schema)
-		if size > maxSchemas {
-			d.fault(name, "the schemas up to here have more than %d bytes together", maxSchemas)
+		if size > MaxSchemas {
+			d.fault(name, "the schemas up to here have more than %d bytes together", MaxSchemas)
 			return nil
 		}
 		examples += len(t.Example)
@@ -134,15 +134,25 @@ func (d *document) types() (types []entry) {
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+$`)
 
+// ValidName reports whether a type may have this name.
+func ValidName(name string) bool { return len(name) <= MaxName && nameForm.MatchString(name) }
+
+// TooSlow reports whether checking the largest event against a schema may take over a minute, and by which of its
+// keywords. Fanout stops a check much earlier.
+func TooSlow(s *schema.Schema) (at string, slow bool) {
+	most, at := s.Worst(event.MaxBody)
+	return at, most > schema.In(maxCheck)
+}
+
 // entry reads one type; ok is false after a fault.
 func (d *document) entry(name, item *yaml.Node) (entry, bool) {
 	before := len(d.faults)
 	t := entry{catalogue.Type{Name: name.Value}, name.Line}
 	switch {
-	case len(t.Name) > maxName:
-		d.fault(name, "a name may have %d characters, and this one has %d", maxName, len(t.Name))
+	case len(t.Name) > MaxName:
+		d.fault(name, "a name may have %d characters, and this one has %d", MaxName, len(t.Name))
 		return t, false
-	case !nameForm.MatchString(t.Name):
+	case !ValidName(t.Name):
 		d.fault(name, "%q must be object.action, of A-Z a-z 0-9 _ - and dots between", t.Name)
 		return t, false
 	}
@@ -189,7 +199,7 @@ func (d *document) schema(name, media *yaml.Node, t *entry) *schema.Schema {
 		}
 		return nil
 	}
-	if most, at := compiled.Worst(largestEvent); most > schema.In(maxCheck) {
+	if at, slow := TooSlow(compiled); slow {
 		d.fault(data, "the schema of %s: checking %s may take fanout over a minute; bound the data by maxLength or maxItems",
 			t.Name, at)
 	}
@@ -203,9 +213,9 @@ func (d *document) description(name, item *yaml.Node) string {
 		return ""
 	}
 	text := summary.Value
-	if summary.Kind != yaml.ScalarNode || text == "" || utf8.RuneCountInString(text) > maxDescription ||
+	if summary.Kind != yaml.ScalarNode || text == "" || utf8.RuneCountInString(text) > MaxDescription ||
 		strings.ContainsFunc(text, unicode.IsControl) {
-		d.fault(summary, "the summary of %s must be a text of one line, with 1 to %d characters", name.Value, maxDescription)
+		d.fault(summary, "the summary of %s must be a text of one line, with 1 to %d characters", name.Value, MaxDescription)
 	}
 	return text
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/herald-webhooks/herald/infra/tool/movein/redraft"
 	"github.com/herald-webhooks/herald/internal/rules/schema"
 )
 
@@ -31,7 +32,7 @@ func (c *conversion) example(r *record, compiled *schema.Schema, text, original 
 		given = append(append(given, get(s, "example")), itemsOf(get(s, "examples"))...)
 	}
 	for at, v := range append(given, made(text, 0), jsontext.Value("{}")) {
-		if v.Kind() != '{' || len(v) > maxSchema {
+		if v.Kind() != '{' || len(v) > redraft.MaxBytes {
 			continue
 		}
 		if data := get(v, "data"); data.Kind() == '{' && get(v, "type") != nil && at < len(given) {

@@ -2,12 +2,11 @@ package movein
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-)
 
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+$`)
+	"github.com/herald-webhooks/herald/infra/kit/cataloguefile"
+)
 
 // checkName refuses a name that no catalogue of an adopter may have (infra/kit/cataloguefile).
 func (c *conversion) checkName(r *record, name string) {
@@ -16,8 +15,9 @@ func (c *conversion) checkName(r *record, name string) {
 	switch {
 	case name == "":
 		r.refuse("name", "is missing")
-	case len(name) > maxName || !nameForm.MatchString(name):
-		r.refuse("name", fmt.Sprintf("must be object.action, of A-Z a-z 0-9 _ - and dots, with up to %d characters", maxName))
+	case !cataloguefile.ValidName(name):
+		r.refuse("name", fmt.Sprintf("must be object.action, of A-Z a-z 0-9 _ - and dots, with up to %d characters",
+			cataloguefile.MaxName))
 	case strings.EqualFold(object, "herald"):
 		r.refuse("name", "names below herald. are for Herald's test deliveries")
 	case nearObject != "":

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/go-json-experiment/json"
@@ -14,17 +13,6 @@ import (
 	"github.com/herald-webhooks/herald/infra/kit/cataloguefile"
 	"github.com/herald-webhooks/herald/infra/tool/movein/redraft"
 	"github.com/herald-webhooks/herald/internal/rules/schema"
-)
-
-// The bounds of a catalogue (infra/kit/cataloguefile).
-const (
-	maxTypes    = 200
-	maxName     = 64
-	maxSummary  = 200 // characters
-	maxSchema   = redraft.MaxBytes
-	maxSchemas  = 256 << 10
-	largest     = 256 << 10 // of an event
-	longestTime = time.Minute
 )
 
 // eventType is a type as a catalogue has it.
@@ -95,8 +83,8 @@ func (c *conversion) eventType(r *record) eventType {
 	case r.out:
 	case c.seen[strings.ToLower(t.name)]:
 		r.refuse("name", "is another's, or differs in case only")
-	case len(c.types) == maxTypes:
-		r.refuse("name", fmt.Sprintf("a catalogue has at most %d types", maxTypes))
+	case len(c.types) == cataloguefile.MaxTypes:
+		r.refuse("name", fmt.Sprintf("a catalogue has at most %d types", cataloguefile.MaxTypes))
 	}
 	if r.out {
 		return t
@@ -136,9 +124,9 @@ func (r *record) summary(name string) string {
 	text := r.text("description", "title")
 	between := func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }
 	line := strings.Join(strings.FieldsFunc(text, between), " ")
-	if runes := []rune(line); len(runes) > maxSummary {
-		r.note("description", fmt.Sprintf("is cut at %d characters", maxSummary))
-		line = string(runes[:maxSummary])
+	if runes := []rune(line); len(runes) > cataloguefile.MaxDescription {
+		r.note("description", fmt.Sprintf("is cut at %d characters", cataloguefile.MaxDescription))
+		line = string(runes[:cataloguefile.MaxDescription])
 	}
 	return cmp.Or(line, name)
 }
@@ -171,10 +159,10 @@ func (c *conversion) dataSchema(r *record, given jsontext.Value) (*schema.Schema
 // fits holds a schema against the bounds of a catalogue.
 func (c *conversion) fits(text jsontext.Value) error {
 	switch {
-	case len(text) > maxSchema:
-		return fmt.Errorf("more than %d bytes", maxSchema)
-	case c.size+len(text) > maxSchemas:
-		return fmt.Errorf("all have at most %d bytes together", maxSchemas)
+	case len(text) > redraft.MaxBytes:
+		return fmt.Errorf("more than %d bytes", redraft.MaxBytes)
+	case c.size+len(text) > cataloguefile.MaxSchemas:
+		return fmt.Errorf("all have at most %d bytes together", cataloguefile.MaxSchemas)
 	}
 	return nil
 }
@@ -186,7 +174,7 @@ func compile(text jsontext.Value) (*schema.Schema, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it names the place
 	}
-	if most, at := compiled.Worst(largest); most > schema.In(longestTime) {
+	if at, slow := cataloguefile.TooSlow(compiled); slow {
 		return nil, fmt.Errorf("checking %s may take over a minute; bound the data by maxLength or maxItems", at)
 	}
 	return compiled, nil

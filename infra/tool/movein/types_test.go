@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/infra/tool/movein/redraft"
 )
 
 // typeOf reads the one type of a file.
@@ -83,7 +85,7 @@ func TestEventType_takesSchemasOfEveryDraft(t *testing.T) {
 		{`false`, `{"type":"object"}`, `{}`, "schema: is left out, so that all data passes"},
 		{`{"type":"object","properties":{"a":` + strings.Repeat(`{"items":`, 100) + `{}` + strings.Repeat(`}`, 100) + `}}`,
 			`{"type":"object"}`, `{}`, "more than 64 levels"},
-		{`{"type":"object","title":"` + strings.Repeat("x", maxSchema) + `"}`, `{"type":"object"}`, `{}`,
+		{`{"type":"object","title":"` + strings.Repeat("x", redraft.MaxBytes) + `"}`, `{"type":"object"}`, `{}`,
 			"more than 65536 bytes"},
 	} {
 		got, notes := typeOf(t, withSchema(c.given))
