@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/herald-webhooks/herald/infra/kit/client"
@@ -15,7 +16,8 @@ func inFIPSMode(ctx context.Context, r *run) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("asking inspect for its mode: %w", err)
 	case summary.FIPSModule == "" && r.FIPSEndpoints:
-		return "", fmt.Errorf("FipsEndpoints is on, and inspect is not in that mode: make package FIPS=1")
+		return "", errors.New("FipsEndpoints is yes, but inspect is not in FIPS 140-3 mode: deploy what " +
+			"make package FIPS=1 makes")
 	case summary.FIPSModule == "":
 		return "", errNothingToSay
 	case !r.FIPSEndpoints:

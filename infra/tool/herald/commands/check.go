@@ -68,7 +68,7 @@ func (s setup) checkEvents(ctx context.Context, line *cli.Command) error {
 	case report.Rejected > 0:
 		return exit.With(exit.Unhealthy, "%d of %d messages would be rejected", report.Rejected, report.Messages)
 	}
-	on.Say("all %d messages are good", report.Messages)
+	on.Say("0 of %d messages would be rejected", report.Messages)
 	return nil
 }
 

@@ -29,7 +29,7 @@ var controlActs = map[string]controlAct{
 	"resume":  {"Go on with deliveries to %s, those that are held at first", marks(api.Resume)},
 	"limit":   {"Limit the deliveries a second for %s", limit},
 	"unlimit": {"Remove the operators' limit of %s", marks(api.Unlimit)},
-	"allow":   {"Set how many endpoints at one domain are allowed to %s", allow},
+	"allow":   {"Set the allowance at one domain for %s", allow},
 	"release": {"Send %s everything that waits, at once", marks(api.Release)},
 	"discard": {"Throw away for good the deliveries that wait for %s", discard},
 }
@@ -105,6 +105,8 @@ func control(ctx context.Context, c call, places []api.Target) error {
 	question := fmt.Sprintf(controlActs[action].question, all)
 	if number := cmp.Or(c.fields.Rate, c.fields.PerHost); number != 0 {
 		question += fmt.Sprintf(" to %d", number)
+	} else if action == "allow" {
+		question += " to what the stack allows"
 	}
 	if err := c.confirm(question); err != nil {
 		return err

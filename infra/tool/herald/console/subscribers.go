@@ -8,8 +8,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
-// subscribersPage lists the endpoints that select an event type. It reads the endpoints of all tenants, a part for each
-// page, so that it asks for nothing before a type is named.
+// subscribersPage lists the endpoints that select an event type. Each page reads a part of all tenants' endpoints,
+// which is billed: nothing is read before a type is named.
 func subscribersPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	of := api.SubscribersRequest{Page: pageOf(q), EventType: q.Get("event_type")}
 	if of.EventType == "" {

@@ -17,9 +17,9 @@ type Line struct {
 	Size   int    // of the whole line, in bytes
 }
 
-// ReadLines reads a text file, or standard input for "-", line by line, so that the file may be of any length. Of each
-// line it keeps so many bytes. The marks that editors and shells leave at the beginning and at the end of a file are no
-// text; anywhere else they are. It ends with an error of do.
+// ReadLines reads a text file, or standard input for "-", line by line, so that the file may be of any length. It keeps
+// the first bytes of each line, as many as most says. The marks that editors and shells leave at the beginning and at
+// the end of a file are no text; anywhere else they are. It ends with an error of do.
 func (t *Terminal) ReadLines(path string, most int, do func(Line) error) error {
 	from := t.In
 	if path != "-" {

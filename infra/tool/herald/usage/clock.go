@@ -36,7 +36,7 @@ func moments(clock time.Time, zone *time.Location) (found []time.Time) {
 	return []time.Time{begin.Add(time.Duration(skipped) * time.Second)}
 }
 
-// offset is what the clocks of a moment's zone are ahead of UTC.
+// offset is how far the clocks of a moment's zone are ahead of UTC.
 func offset(at time.Time) time.Duration {
 	_, seconds := at.Zone()
 	return time.Duration(seconds) * time.Second
