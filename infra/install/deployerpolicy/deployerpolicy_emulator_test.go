@@ -45,9 +45,9 @@ func TestThePolicyIsGenerated(t *testing.T) {
 	}
 }
 
-// Each action of a handler is in the policy, or belongs to a property that no resource has.
-func TestThePolicyNamesEveryActionOfTheHandlers(t *testing.T) {
-	p := committed(t)
+// actionsByType are the calls of the handlers of each type of any variant.
+func actionsByType(t *testing.T) map[string][]string {
+	t.Helper()
 	kinds, err := Types(t.Context(), root)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,13 @@ func TestThePolicyNamesEveryActionOfTheHandlers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for kind, actions := range byType {
+	return byType
+}
+
+// Each action of a handler is in the policy, or belongs to a property that no resource has.
+func TestThePolicyNamesEveryActionOfTheHandlers(t *testing.T) {
+	p := committed(t)
+	for kind, actions := range actionsByType(t) {
 		if len(actions) == 0 {
 			t.Errorf("the schema of %s names no action", kind)
 		}

@@ -71,17 +71,9 @@ var administrators = []string{
 // Each call that CloudFormation makes to create, update or delete a type of any variant is allowed on the stack's own
 // resources. A bounded deployer leaves some to administrators.
 func TestTheDeployerMayDeployEachType(t *testing.T) {
-	kinds, err := Types(t.Context(), root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	byType, err := permissions(t.Context(), root, kinds)
-	if err != nil {
-		t.Fatal(err)
-	}
 	policy, bounds := statementsOf(t, File), statementsOf(t, Bounds)
 	judged := 0
-	for kind, actions := range byType {
+	for kind, actions := range actionsByType(t) {
 		actions = needed(map[string][]string{kind: actions})
 		for _, f := range features {
 			if f.kind == kind {
