@@ -10,12 +10,15 @@ import (
 	"strings"
 )
 
-// edition is a translated template, with its conditions, and what the registry says about replacements.
+// edition is a translated template, with its conditions, and what the registry says about its types.
 type edition struct {
 	template
-	outputs    object
-	createOnly map[string][]string // paths of properties by type
+	outputs object
+	schemas map[string]registered
 }
+
+// registered has paths of a type: the properties that no update can change, and those by which AWS knows a resource.
+type registered struct{ CreateOnly, Identity []string }
 
 // kept are the types of which a resource may neither go nor become another one: they hold data, others have their names
 // or ARNs, or they are attached by hand.
@@ -31,6 +34,18 @@ var frozen = map[string][]string{
 	"AWS::KMS::Key": {"/properties/KeySpec", "/properties/KeyUsage", "/properties/MultiRegion", "/properties/Origin"},
 }
 
+// knownBy are the identities of types whose ids AWS chooses. A queue, for example, has one policy.
+var knownBy = map[string][]string{
+	"AWS::ApiGatewayV2::ApiMapping":              {"/properties/DomainName", "/properties/ApiMappingKey"},
+	"AWS::ApplicationAutoScaling::ScalingPolicy": {"/properties/PolicyName", "/properties/ScalingTargetId"},
+	"AWS::IAM::ManagedPolicy":                    {"/properties/ManagedPolicyName"},
+	"AWS::IAM::Policy":                           {"/properties/PolicyName", "/properties/Roles"},
+	"AWS::Lambda::Alias":                         {"/properties/FunctionName", "/properties/Name"},
+	"AWS::Lambda::EventSourceMapping":            {"/properties/EventSourceArn", "/properties/FunctionName"},
+	"AWS::SQS::Queue":                            {"/properties/QueueName"},
+	"AWS::SQS::QueuePolicy":                      {"/properties/Queues"},
+}
+
 // breaks are the reasons for which an update from one release to the next would cut somebody off.
 func breaks(from, to edition) (all []string) {
 	for id, old := range from.Resources {
@@ -42,7 +57,7 @@ func breaks(from, to edition) (all []string) {
 		if next.Type != old.Type {
 			continue
 		}
-		for _, path := range slices.Concat(to.createOnly[old.Type], frozen[old.Type]) {
+		for _, path := range slices.Concat(to.schemas[old.Type].CreateOnly, frozen[old.Type]) {
 			if !reflect.DeepEqual(property(old.Properties, path), property(next.Properties, path)) {
 				all = append(all, fmt.Sprintf("%s is replaced: %s differs", id, path))
 			}
@@ -64,23 +79,36 @@ func asOften(old resource, from edition, next resource, to edition) bool {
 	return !has || name == old.All["Condition"] && reflect.DeepEqual(from.Conditions[name], to.Conditions[name])
 }
 
-// taken: CloudFormation creates a resource before it deletes the one that it takes the place of, so a name that the
-// template gives cannot move to another logical id.
+// taken: CloudFormation creates a resource before it deletes the one that it takes the place of. What AWS knows by its
+// name, or by what it belongs to, cannot move to another logical id: the creation fails, or the deletion ends both.
 func taken(from, to edition) (all []string) {
 	for id, next := range to.Resources {
+		if from.Resources[id].Type != "" {
+			continue
+		}
 		for other, old := range from.Resources {
-			if from.Resources[id].Type != "" || old.Type != next.Type {
+			if old.Type != next.Type {
 				continue
 			}
-			for _, path := range to.createOnly[next.Type] {
-				text := fmt.Sprint(property(next.Properties, path))
-				if strings.Contains(text, "${AWS::StackName}") && text == fmt.Sprint(property(old.Properties, path)) {
-					all = append(all, fmt.Sprintf("%s has the name of %s", id, other))
-				}
+			if identity := slices.Concat(knownBy[next.Type], to.schemas[next.Type].Identity); isOne(identity, old, next) {
+				all = append(all, fmt.Sprintf("%s and %s are one to AWS", id, other))
 			}
 		}
 	}
 	return all
+}
+
+// isOne says whether two resources have the same identity. One without any gets a name from CloudFormation.
+func isOne(identity []string, old, next resource) bool {
+	given := false
+	for _, path := range identity {
+		value := property(next.Properties, path)
+		if !reflect.DeepEqual(property(old.Properties, path), value) {
+			return false
+		}
+		given = given || value != nil
+	}
+	return given
 }
 
 // property is the value at a path of a schema, such as /properties/Budget/BudgetName.

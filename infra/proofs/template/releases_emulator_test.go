@@ -21,10 +21,12 @@ import (
 
 type resource = cfn.Resource
 
-// The latest release, as CloudFormation got it. `make freeze` writes it anew. Once a version is tagged, its file stays,
-// and the next version gets one of its own.
+// version is that of the latest release. Once it is tagged, its file stays, and the next version gets one of its own.
+const version = "1.0.0"
+
+// The latest release, as CloudFormation got it. `make freeze` writes it anew.
 var (
-	latest = filepath.Join("testdata", "releases", "1.0.0.json")
+	latest = filepath.Join("testdata", "releases", version+".json")
 	freeze = flag.Bool("freeze", false, "write the template of this state as the latest release")
 )
 
@@ -34,6 +36,10 @@ func TestAnUpdateFromTheLatestReleaseCutsNobodyOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *freeze {
+		made, err := os.ReadFile(filepath.Join(root, "infra/install/pack/VERSION"))
+		if err != nil || strings.TrimSpace(string(made)) != version {
+			t.Fatalf("%s stays as it is, since the version is %s: change the constant (%v)", latest, made, err)
+		}
 		text, err := json.MarshalIndent(now.Body, "", " ")
 		if err != nil {
 			t.Fatal(err)
@@ -68,14 +74,14 @@ func editionOf(t *testing.T, body object) edition {
 	for _, one := range e.Resources {
 		kinds[one.Type] = true
 	}
-	e.createOnly = createOnly(t, slices.Sorted(maps.Keys(kinds)))
+	e.schemas = schemasOf(t, slices.Sorted(maps.Keys(kinds)))
 	return e
 }
 
-var readSchemas = map[string]map[string][]string{} // by their types
+var readSchemas = map[string]map[string]registered{} // by their types
 
-// createOnly are the create-only properties of types, by the registry.
-func createOnly(t *testing.T, kinds []string) map[string][]string {
+// schemasOf are what the registry says about types.
+func schemasOf(t *testing.T, kinds []string) map[string]registered {
 	t.Helper()
 	key := strings.Join(kinds, " ")
 	if readSchemas[key] != nil {
@@ -86,7 +92,7 @@ func createOnly(t *testing.T, kinds []string) map[string][]string {
 	if err != nil {
 		t.Fatalf("reading schemas: %v", err)
 	}
-	var found map[string][]string
+	var found map[string]registered
 	if err := json.Unmarshal(out, &found); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +129,19 @@ func TestTheRulesOfReleasesRefuse(t *testing.T) {
 		"a name that moves": {func() {
 			from.Resources["Errors"] = from.Resources["ApiErrorsAlarm"]
 			delete(from.Resources, "ApiErrorsAlarm")
-		}, "Errors has the name of ApiErrorsAlarm"},
+		}, "Errors and ApiErrorsAlarm are one to AWS"},
+		"a mapping that moves": {func() {
+			from.Resources["Buries"] = from.Resources["DeadletterFunctionDeadLetterQueue"]
+			delete(from.Resources, "DeadletterFunctionDeadLetterQueue")
+		}, "Buries and DeadletterFunctionDeadLetterQueue are one to AWS"},
+		"a queue's policy that moves": {func() {
+			from.Resources["OnlyByTLS"] = from.Resources["DeadLetterQueuePolicy"]
+			delete(from.Resources, "DeadLetterQueuePolicy")
+		}, "OnlyByTLS and DeadLetterQueuePolicy are one to AWS"},
+		"a table's scaling that moves": {func() {
+			from.Resources["Scaling"] = from.Resources["DeliveriesReads"]
+			delete(from.Resources, "DeliveriesReads")
+		}, "Scaling and DeliveriesReads are one to AWS"},
 		"another time to live": {func() { at(table, "TimeToLiveSpecification")["AttributeName"] = "ends_at" },
 			"DeadLetters: the time to live is in another attribute"},
 		"another type of an attribute": {func() {

@@ -1,4 +1,7 @@
-"""Prints what the registry's schemas say about replacements, as JSON: {TYPE: [PATH, ...]}, the create-only properties.
+"""Prints what the registry says about types, as JSON: {TYPE: {"createOnly": [PATH, ...], "identity": [PATH, ...]}}.
+
+A changed create-only property makes another resource. Two resources with the same identity are one to AWS; a type has
+none here if AWS chooses a part of it.
 
 usage: schemas.py TYPE...
 
@@ -10,9 +13,12 @@ import sys
 
 from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 
-paths = {}
+said = {}
 for kind in sys.argv[1:]:
     schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema("us-east-1", kind).schema
     found = schema.get("createOnlyProperties", []) + schema.get("conditionalCreateOnlyProperties", [])
-    paths[kind] = sorted(set(found))
-json.dump(paths, sys.stdout)
+    identity = schema["primaryIdentifier"]
+    if set(identity) & set(schema.get("readOnlyProperties", [])):
+        identity = []
+    said[kind] = {"createOnly": sorted(set(found)), "identity": identity}
+json.dump(said, sys.stdout)
