@@ -289,6 +289,7 @@ simulate: ## play attacks, honest tenants and outages in fake time, and write ca
 		-figures $(CURDIR)/.local/simulated.json -write ../docs)
 
 dashboard: native .venv/installed ## draw the dashboard from the metrics of a local run, into infra/docs/dashboard.svg
+	@$(keep_catalogue)
 	@exec .local/bin/demo -once -draw infra/docs/dashboard.svg
 
 cost: .venv/installed .tools/dynamodb-local/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md (JDK)

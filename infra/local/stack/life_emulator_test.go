@@ -44,6 +44,10 @@ func TestStart_refusesASecondStackAndNotAStaleFolder(t *testing.T) {
 			t.Errorf("%s outlived the stack: %v", name, err)
 		}
 	}
+	// The Makefile asks whether the process that it names is alive: later it may be another one.
+	if owner, err := os.ReadFile(filepath.Join(root, ".local", "stack.lock")); err != nil || len(owner) > 0 {
+		t.Errorf("the lock still names the process %s: %v", owner, err)
+	}
 	_, err = Start(t.Context(), Options{Root: root, Dir: t.TempDir()})
 	if err == nil || !strings.Contains(err.Error(), "run `make build`") {
 		t.Errorf("missing binaries: %v", err)

@@ -104,7 +104,7 @@ func (s *Stack) takeFolder(context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.onClose(func() { _ = held.Close() })
+	s.onClose(func() { _ = errors.Join(held.Truncate(0), held.Close()) })
 	if err := os.Remove(s.options.stateFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("removing old state: %w", err)
 	}
