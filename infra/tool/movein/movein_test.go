@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/egress"
@@ -280,89 +279,6 @@ func TestEndpoints_joinsSubscriptions(t *testing.T) {
 	}
 }
 
-func TestEndpoints_namesTenants(t *testing.T) {
-	object := func(fields string) string { return `{"url":"https://a.example.com",` + fields + `,` + secret + `}` }
-	for _, c := range []struct {
-		tenant, field, object, want string
-	}{
-		{"", "", object(`"tenant_id":"acme"`), "acme"},
-		{"", "", object(`"tenant_id":42`), "42"},
-		{"umbrella", "", object(`"tenant_id":"acme"`), "umbrella"},
-		{"..a", "", object(`"tenant_id":"acme"`), "..a"},
-		{".hidden", "", object(`"tenant_id":"acme"`), ".hidden"},
-		{"", "org", object(`"tenant_id":"acme","org":"umbrella"`), "umbrella"},
-		{"", "metadata.org.id", object(`"metadata":{"org":{"id":"umbrella"}}`), "umbrella"},
-		{"", "", object(`"uid":"acme"`), ""},
-		{"", "", object(`"tenant_id":"acme.eu"`), "acme.eu"},
-		{"", "", object(`"tenant_id":"acme/eu"`), ""},
-		{"", "metadata.org", object(`"metadata":"acme"`), ""},
-		{"", ".", object(`"metadata":"acme"`), ""},
-	} {
-		r := rules(Svix)
-		r.Tenant, r.Field = c.tenant, c.field
-		_, report := convert(t, c.object, r)
-		if got := report.Objects[0]; got.TenantID != c.want || got.LeftOut != (c.want == "") {
-			t.Errorf("--tenant %s, --tenant-field %s of %s: %q, left out %t, want %q",
-				c.tenant, c.field, c.object, got.TenantID, got.LeftOut, c.want)
-		}
-	}
-}
-
-// All endpoints would move into a tenant of the field's name.
-func TestEndpoints_takesNoFieldForATenant(t *testing.T) {
-	for tenant, field := range map[string]string{
-		"owner_id": "owner_id", ".owner_id": "owner_id", "metadata.org": "metadata.org", ".metadata.org": "metadata.org",
-	} {
-		r := rules(Convoy)
-		r.Tenant = tenant
-		_, _, err := Endpoints([]byte(`{"owner_id":"acme","metadata":{"org":"acme"}}`), r)
-		if err == nil || !strings.HasSuffix(err.Error(), "write --tenant-field "+field+" for the tenant that it names") {
-			t.Errorf("%s: %v", tenant, err)
-		}
-	}
-}
-
-func TestEndpoints_keepsTheBoundsOfATenant(t *testing.T) {
-	var file strings.Builder
-	add := func(n int, tenant, url, more string) {
-		for k := range n {
-			u := strings.ReplaceAll(url, "%d", fmt.Sprint(k))
-			fmt.Fprintf(&file, `{"tenant_id":%q,"url":%q%s}`+"\n", tenant, u, more)
-		}
-	}
-	add(3, "acme", "https://same.example.com/%d", "") // without a secret: they take no place
-	add(22, "acme", "https://same.example.com/%d", ","+secret)
-	add(1, "acme", "https://SAME.example.com:443/7", ","+secret)
-	add(32, "acme", "https://r%d.example/", ","+secret)
-	add(21, "umbrella", "https://same.example.com/%d", ","+secret)
-	lines, report := convert(t, file.String(), rules(Svix))
-	if len(lines) != 50+20 {
-		t.Errorf("%d lines", len(lines))
-	}
-	got := map[string]int{}
-	for _, o := range report.Objects {
-		for _, n := range o.Notes {
-			if n.Reason {
-				got[n.Field+" "+n.Message]++
-			}
-		}
-	}
-	want := map[string]int{
-		"secret is missing: without it the receiver could verify nothing":         3,
-		"url the tenant has more than 20 endpoints at the domain: see --per-host": 3,
-		"url the tenant has it in object 11, too":                                 1,
-		"tenant_id has more than 50 endpoints: see --per-tenant":                  2,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("left out (-want +got):\n%s", diff)
-	}
-	r := rules(Svix)
-	r.Bounds.AtSite = 50
-	if lines, _ := convert(t, file.String(), r); len(lines) != 50+21 {
-		t.Errorf("%d lines where a domain may have 50", len(lines))
-	}
-}
-
 func TestMatching(t *testing.T) {
 	for pattern, want := range map[string]int{
 		"user.*": 7, "organization.*": 11, "*.created": 6, "user.*ed": 7, "*": 26, "**": 26, "user*created": 1, "u*r.*c*d": 2,
@@ -372,41 +288,4 @@ func TestMatching(t *testing.T) {
 			t.Errorf("%q: %v, want %d", pattern, got, want)
 		}
 	}
-}
-
-// Whatever a file holds, a line keeps the form that import reads, and the report says little about it.
-func FuzzEndpoints(f *testing.F) {
-	for _, seed := range []string{
-		`{"tenant_id":"a","url":"https://a.example.com","secret":"` + key + `","headers":{"X-A":"b"},"eventTypes":["*"]}`,
-		`{"data":{"content":[{"endpoint_metadata":{"uid":1},"filter_config":[]}]}}`, `[[[]]]`,
-		`{"data":{"data":{"data":[]}}}`,
-		`{"type":"webhook","config":{"custom_headers":"{\"a\":1}"},"credentials":"x","topics":{}}`, `"` + "\xff" + `"`,
-		`{"secrets":[{"value":1}],"authentication":{"api_key":{"header_name":"a","header_value":"b"}}}`,
-	} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, file []byte) {
-		for from := range readers {
-			lines, report, err := Endpoints(file, rules(from))
-			if err != nil {
-				continue
-			}
-			imports(t, lines)
-			n := 0
-			for text := range strings.Lines(string(lines)) {
-				n++
-				var l line
-				if err := json.Unmarshal([]byte(text), &l, json.RejectUnknownMembers(true)); err != nil || l.Secret == "" ||
-					l.TenantID == "" || len(l.Events) == 0 || len(text) > 64<<10 {
-					t.Errorf("%s: %q: %v", from, text, err)
-				}
-				if len(l.Secret) > 20 && strings.Contains(told(report), l.Secret) {
-					t.Errorf("%s: the report has a secret", from)
-				}
-			}
-			if n != report.Taken {
-				t.Errorf("%s: %d lines, %d converted", from, n, report.Taken)
-			}
-		}
-	})
 }

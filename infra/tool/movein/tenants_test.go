@@ -65,3 +65,45 @@ func TestEndpoints_takesTenantsFromAMap(t *testing.T) {
 		}
 	}
 }
+
+func TestEndpoints_namesTenants(t *testing.T) {
+	object := func(fields string) string { return `{"url":"https://a.example.com",` + fields + `,` + secret + `}` }
+	for _, c := range []struct {
+		tenant, field, object, want string
+	}{
+		{"", "", object(`"tenant_id":"acme"`), "acme"},
+		{"", "", object(`"tenant_id":42`), "42"},
+		{"umbrella", "", object(`"tenant_id":"acme"`), "umbrella"},
+		{"..a", "", object(`"tenant_id":"acme"`), "..a"},
+		{".hidden", "", object(`"tenant_id":"acme"`), ".hidden"},
+		{"", "org", object(`"tenant_id":"acme","org":"umbrella"`), "umbrella"},
+		{"", "metadata.org.id", object(`"metadata":{"org":{"id":"umbrella"}}`), "umbrella"},
+		{"", "", object(`"uid":"acme"`), ""},
+		{"", "", object(`"tenant_id":"acme.eu"`), "acme.eu"},
+		{"", "", object(`"tenant_id":"acme/eu"`), ""},
+		{"", "metadata.org", object(`"metadata":"acme"`), ""},
+		{"", ".", object(`"metadata":"acme"`), ""},
+	} {
+		r := rules(Svix)
+		r.Tenant, r.Field = c.tenant, c.field
+		_, report := convert(t, c.object, r)
+		if got := report.Objects[0]; got.TenantID != c.want || got.LeftOut != (c.want == "") {
+			t.Errorf("--tenant %s, --tenant-field %s of %s: %q, left out %t, want %q",
+				c.tenant, c.field, c.object, got.TenantID, got.LeftOut, c.want)
+		}
+	}
+}
+
+// All endpoints would move into a tenant of the field's name.
+func TestEndpoints_takesNoFieldForATenant(t *testing.T) {
+	for tenant, field := range map[string]string{
+		"owner_id": "owner_id", ".owner_id": "owner_id", "metadata.org": "metadata.org", ".metadata.org": "metadata.org",
+	} {
+		r := rules(Convoy)
+		r.Tenant = tenant
+		_, _, err := Endpoints([]byte(`{"owner_id":"acme","metadata":{"org":"acme"}}`), r)
+		if err == nil || !strings.HasSuffix(err.Error(), "write --tenant-field "+field+" for the tenant that it names") {
+			t.Errorf("%s: %v", tenant, err)
+		}
+	}
+}
