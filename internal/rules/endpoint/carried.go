@@ -30,8 +30,8 @@ func (m *Marks) limitAs(other Marks) {
 	}
 }
 
-// Carriers are the ids of the other endpoints of which a pause or a limit holds for an endpoint, too, sorted. They may
-// be gone for good.
+// Carriers returns the ids of the other endpoints that have a pause or a limit which also holds for e, sorted. Such an
+// endpoint may no longer exist.
 func (t TenantMarks) Carriers(e Endpoint) (ids []string) {
 	if e.Site == "" {
 		return nil

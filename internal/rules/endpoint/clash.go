@@ -13,9 +13,9 @@ type Clash struct {
 // Bounds are how many live endpoints a tenant may have, and how many of them at one site ([SiteOf]).
 type Bounds struct{ Live, AtSite int }
 
-// Clashes holds the endpoint's URL against the live endpoints of its tenant: each URL is used once, and a site gets the
-// deliveries of an event for so many of the tenant's endpoints at most, since its owner may never have agreed to any.
-// If as many endpoints as the tenant may have are at one site, its own bound is what refuses another one.
+// Clashes compares the endpoint's URL with those of its tenant's live endpoints: each URL is used once, and the number
+// of endpoints at a site is bounded, since the site's owner may never have agreed to any. If all endpoints that the
+// tenant may have are at one site, the tenant's own bound is what refuses another.
 //
 // An endpoint that is at the site already may stay there, with another URL, however many there are. A deleted endpoint
 // without a Site is from a time when each host was counted alone, and is restored by that rule.

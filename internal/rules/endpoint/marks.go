@@ -32,7 +32,7 @@ type TenantMarks struct {
 }
 
 // The marks of a tenant are one row, which DynamoDB bounds at 400 KB, and each batch of deliveries pays for its length:
-// 32 read units at maxMarks. That are some 300 endpoints with marks, since a mark takes markSize besides its texts.
+// 32 read units at maxMarks. Some 300 endpoints with marks fit, since a mark takes markSize besides its texts.
 const (
 	maxMarks = 128 << 10
 	markSize = 400

@@ -50,8 +50,8 @@ func (h *Handler) test(ctx context.Context, c *call) (any, error) {
 }
 
 // countTest counts a test at the endpoint's site, which may be somebody else's. It returns false if the minute takes no
-// more. A site takes so many tests for each live endpoint that the tenant has there, whichever endpoints they are of:
-// an endpoint that is deleted and created again gains none. These endpoints are read only beyond the tests of one.
+// more. A site takes PerMinute tests for each live endpoint that the tenant has there, whichever of them is tested: an
+// endpoint that is deleted and created again gains none. The endpoints are counted only beyond the tests of one.
 func (h *Handler) countTest(ctx context.Context, e endpoint.Endpoint, now time.Time) (counted bool, err error) {
 	key := dynamo.SiteKey{TenantID: e.TenantID, Site: endpoint.SiteOf(e.URL)}
 	counted, err = h.Tests.Counts.CountTest(ctx, key, h.Tests.PerMinute, now)
