@@ -8,6 +8,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// A report can be compared with that of an earlier conversion.
+func TestEndpoints_reportsInTheSameOrderEachTime(t *testing.T) {
+	const file = `{"tenant_id":"a","config":{"x":1},"credentials":{"y":1},"z":1}`
+	_, first := convert(t, file, rules(Outpost))
+	for range 50 {
+		_, report := convert(t, file, rules(Outpost))
+		if diff := cmp.Diff(first, report); diff != "" {
+			t.Fatalf("another report (-first +got):\n%s", diff)
+		}
+	}
+}
+
 func TestEndpoints_keepsTheBoundsOfATenant(t *testing.T) {
 	var file strings.Builder
 	add := func(n int, tenant, url, more string) {

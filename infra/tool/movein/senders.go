@@ -82,10 +82,13 @@ func outpost(r *record) peer {
 	}
 	credentials.ignore("previous_secret_invalid_at")
 	credentials.lose(map[string]string{"previous_secret": older})
-	for name, part := range map[string]*record{"config": config, "credentials": credentials} {
+	for _, part := range []struct {
+		name string
+		*record
+	}{{"config", config}, {"credentials", credentials}} {
 		part.states()
 		part.rest()
-		r.adopt(name, part)
+		r.adopt(part.name, part.record)
 	}
 	r.ignore("created_at", "updated_at", "target", "target_url")
 	r.lose(map[string]string{
