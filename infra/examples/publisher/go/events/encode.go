@@ -44,7 +44,8 @@ func (m Message) Encode() (string, error) {
 	case !idForm.MatchString(m.ID):
 		return "", errors.New("the id of an event must be 1 to 128 printable ASCII characters")
 	case !tenantForm.MatchString(m.TenantID) || m.TenantID == "." || m.TenantID == "..":
-		return "", errors.New("the tenant of an event must be 1 to 128 of A-Z a-z 0-9 _ - . : @ | + = ~")
+		return "", errors.New("the tenant of an event " +
+			"must be 1 to 128 of A-Z a-z 0-9 _ - . : @ | + = ~, and neither . nor ..")
 	case at.Year() < 0 || at.Year() > 9999:
 		return "", errors.New("the year of an event must be 0 to 9999")
 	}
