@@ -124,8 +124,8 @@ func (w searcher) goOn(ctx context.Context, searches []*search, until time.Time)
 	return did, false
 }
 
-// nextTurn takes the next searches off a list: as many of each tenant, so that a tenant with many endpoints has no
-// larger part of a run than one with a single endpoint.
+// nextTurn takes the next searches off a list: as many of each tenant, so that one with a single endpoint does not wait
+// for all those of a tenant with many. Places that are then left are filled, which keeps nobody waiting.
 func nextTurn(under []*search) (turn, later []*search) {
 	tenants := grouped(under, func(s *search) string { return s.key.TenantID })
 	each := (atOnce + len(tenants) - 1) / len(tenants)
@@ -134,7 +134,8 @@ func nextTurn(under []*search) (turn, later []*search) {
 		turn = append(turn, ofTenant[:n]...)
 		later = append(later, ofTenant[n:]...)
 	}
-	return turn, later
+	places := min(max(atOnce-len(turn), 0), len(later))
+	return append(turn, later[:places]...), later[places:]
 }
 
 // unfinished are the searches that are not over.

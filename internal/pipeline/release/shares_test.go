@@ -99,6 +99,39 @@ func TestRun_dividesItsTimeAmongTenantsWithLimits(t *testing.T) {
 	})
 }
 
+// Places that a tenant with few endpoints leaves are not empty while others have searches for them.
+func TestNextTurn_fillsItsPlaces(t *testing.T) {
+	for others, want := range map[int]map[string]int{
+		1:  {"big": atOnce - 1, "other-0": 1},
+		3:  {"big": atOnce - 3, "other-0": 1, "other-1": 1, "other-2": 1},
+		20: {"big": 1, "other-0": 1, "other-19": 1},
+	} {
+		var under []*search
+		add := func(tenant string) {
+			under = append(under, &search{trouble: trouble{key: dynamo.EndpointKey{TenantID: tenant}}})
+		}
+		for range 50 {
+			add("big")
+		}
+		for n := range others {
+			add(fmt.Sprint("other-", n))
+		}
+		turn, later := nextTurn(under)
+		got := map[string]int{}
+		for _, s := range turn {
+			got[s.key.TenantID]++
+		}
+		if len(turn)+len(later) != len(under) || len(got) != 1+others {
+			t.Errorf("beside %d: %d of %d tenants in the turn, %d later", others, len(turn), len(got), len(later))
+		}
+		for tenant, n := range want {
+			if got[tenant] != n {
+				t.Errorf("beside %d: %d of %s, want %d", others, got[tenant], tenant, n)
+			}
+		}
+	}
+}
+
 // A quota is of what a limit lets through, and most of it goes unused where little waits. The rest of a budget goes to
 // those that have more.
 func TestRun_dividesWhatQuotasLeave(t *testing.T) {
