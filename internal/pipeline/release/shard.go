@@ -80,7 +80,8 @@ func (s dueShard) read(ctx context.Context, index Index, now, until time.Time) (
 	return s, nil
 }
 
-// maxOver bounds the keys of deliveries that are over, of a shard. The rest is found again by the next run.
+// maxOver is the number of keys of deliveries that are over to which a shard's list is cut when it has twice as many.
+// The rest is found again by the next run.
 const maxOver = 50_000 / backlog.DueShards
 
 // kept adds keys to those of deliveries that are over. Where they become too many, tenants keep equal shares, each the
