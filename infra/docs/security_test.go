@@ -1,9 +1,12 @@
 package docs_test
 
 import (
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/herald-webhooks/herald/internal/edges/audit"
 )
 
 var (
@@ -85,5 +88,17 @@ func TestVerifyingExplainsWhatTheScriptSays(t *testing.T) {
 	}
 	if rows < 9 {
 		t.Errorf("verifying.md explains %d answers", rows)
+	}
+}
+
+// Whoever reads a line of the audit log looks its fields up.
+func TestTheAuditLogHasTheFieldsThatTheDesignExplains(t *testing.T) {
+	_, explained, _ := strings.Cut(readFile(t, "infra/docs/design.md"), "\n### Audit\n")
+	explained, _, _ = strings.Cut(explained, "\n## ")
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[audit.Line]()) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name != "" && name != "-" && !strings.Contains(explained, "`"+name+"`") {
+			t.Errorf("design.md does not explain the field %s", name)
+		}
 	}
 }
