@@ -21,11 +21,11 @@ type edition struct {
 type registered struct{ CreateOnly, Identity []string }
 
 // kept are the types of which a resource may neither go nor become another one: they hold data, others have their names
-// or ARNs, or they are attached by hand.
+// or ARNs, or they are attached by hand. The service control policy of security.md names roles by their logical ids.
 var kept = []string{
 	"AWS::ApiGatewayV2::Api", "AWS::ApiGatewayV2::DomainName", "AWS::DynamoDB::Table", "AWS::Events::EventBus",
-	"AWS::IAM::ManagedPolicy", "AWS::KMS::Key", "AWS::Lambda::Alias", "AWS::Lambda::Function", "AWS::Logs::LogGroup",
-	"AWS::SQS::Queue",
+	"AWS::IAM::ManagedPolicy", "AWS::IAM::Role", "AWS::KMS::Key", "AWS::Lambda::Alias", "AWS::Lambda::Function",
+	"AWS::Logs::LogGroup", "AWS::SQS::Queue",
 }
 
 // frozen are properties that no update may change, beside those that the registry calls create-only. KMS refuses such

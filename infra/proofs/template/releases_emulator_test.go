@@ -124,6 +124,8 @@ func TestTheRulesOfReleasesRefuse(t *testing.T) {
 			"KeyIssuers, of type AWS::IAM::ManagedPolicy, is gone, or has another type or condition"},
 		"a function gone": {func() { delete(from.Resources, "ReplayFunction") },
 			"ReplayFunction, of type AWS::Lambda::Function, is gone, or has another type or condition"},
+		"a role gone": {func() { delete(from.Resources, "DeliverRole") },
+			"DeliverRole, of type AWS::IAM::Role, is gone, or has another type or condition"},
 		"a bus on another condition": {func() { from.Conditions["HasNotices"] = object{"Condition": "HasDomain"} },
 			"NoticesBus, of type AWS::Events::EventBus, is gone, or has another type or condition"},
 		"a name that moves": {func() {
