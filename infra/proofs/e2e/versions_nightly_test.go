@@ -24,7 +24,8 @@ import (
 var older = flag.String("older", "", "an earlier commit, for TestTwoVersionsReadWhatTheOtherHasStored")
 
 // An update and its rollback change the functions under tables and queues that stay. Deliveries that are held, dead
-// letters, keys and endpoints of each version are finished by the other. The template is this version's all the time.
+// letters, keys and endpoints of each version are finished by the other. The template is this version's all the time: a
+// function of an older one that needs a variable that has gone since then cannot start, which an update does not have.
 func TestTwoVersionsReadWhatTheOtherHasStored(t *testing.T) {
 	if *older == "" {
 		t.Fatal("make versions OLDER=commit says which versions")
