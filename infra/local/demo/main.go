@@ -93,7 +93,7 @@ func demonstrate(ctx context.Context, o options) (ok bool, err error) {
 	}
 	d.shown = 0
 	heading("The stack stays up until Ctrl-C, and this terminal shows deliveries. In another terminal, from this folder:")
-	fmt.Printf("\n%s\n", d.events.Tenant.Commands())
+	fmt.Printf("\n%s%s\n", missingCLI(), d.events.Tenant.Commands())
 	end, err := openConsole(ctx)
 	if err != nil {
 		return false, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
@@ -23,6 +24,17 @@ func openConsole(ctx context.Context) (end func(), err error) {
 	}
 	fmt.Printf("\nThe operator's page, herald console: %s\n", address)
 	return page.Kill, nil
+}
+
+// missingCLI says where the AWS CLI comes from, which the printed commands need and the demonstration does not. It is
+// empty where there is one.
+func missingCLI() string {
+	_, ours := os.Stat(filepath.Join(".venv", "bin", "aws"))
+	_, machines := exec.LookPath("aws")
+	if ours == nil || machines == nil {
+		return ""
+	}
+	return "# The AWS CLI is missing. In about a minute this installs it: make .venv/installed\n"
 }
 
 // openSettings serves the settings page to copy for the tenant of the first scene, and prints its address. The rest of
