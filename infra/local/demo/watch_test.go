@@ -19,7 +19,7 @@ func TestMissingCLI_isSaidUntilThereIsOne(t *testing.T) {
 		if err := os.MkdirAll(place, 0o750); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(aws, nil, 0o700); err != nil { //nolint:gosec // a program
+		if err := os.WriteFile(aws, nil, 0o700); err != nil {
 			t.Fatal(err)
 		}
 		if said := missingCLI(); said != "" {
