@@ -120,3 +120,46 @@ func toldEndpoint() endpoint.Endpoint {
 	e.About = endpoint.About{Contact: "ann@example.com", Metadata: map[string]string{"crm": "7"}}
 	return e
 }
+
+// wholeEndpoint has all that the other endpoints lack.
+func wholeEndpoint() endpoint.Endpoint {
+	e := wantEndpoint
+	e.Site, e.SitedAt = "example.com", at
+	e.PublicKey, e.PreviousKey = "whpk_2", "whpk_1"
+	e.SealedPrevious, e.PreviousUntil = []byte("sealed before"), at.Add(24*time.Hour)
+	e.HeaderNames, e.HeadersVersion, e.SealedHeaders = []string{"X-Team"}, 3, []byte("sealed headers")
+	e.AboutRow = endpoint.AboutNone
+	return e
+}
+
+// What the circuit, the dead letter, the key and the job above lack.
+var (
+	wantRetry = func() circuit.Item {
+		i := wantCircuit
+		i.Last.RetryAt = at.Add(time.Minute)
+		return i
+	}()
+	wantClaimed = func() deadletter.Record {
+		r := wantLetter
+		r.Status, r.ReplayCount, r.JobID, r.UpdatedAt = deadletter.Replaying, 3, wantJob.ID, at.Add(2*time.Hour)
+		return r
+	}()
+	wantSpent = func() apikey.Key {
+		k := wantKey
+		k.Spent, k.SpentMinute = 7, at.Unix()/60
+		return k
+	}()
+	wantListed = func() job.Job {
+		j := wantJob
+		j.Listed = true
+		return j
+	}()
+)
+
+// sitedMarks hold for endpoints that come to a site later.
+var sitedMarks = endpoint.TenantMarks{
+	Tenant: endpoint.Marks{EndpointsPerHost: 30},
+	Endpoints: map[string]endpoint.Marks{endpointID: {
+		PausedAt: at, PauseSite: "example.com", RateLimit: 20, LimitedAt: at, LimitSite: "example.com",
+	}},
+}
