@@ -34,15 +34,12 @@ export function open(title, content) {
 export async function openForm({ title, about, button, danger, fields }, submit) {
   /** @type {any} */
   let result;
+  let sent = Promise.resolve();
   await open(title, (close) => {
     const fault = el("p", { role: "alert", class: "fault" });
     const go = el("button", { class: danger ? "danger" : "primary" }, button);
     const cancel = el("button", { type: "button", autofocus: danger, onclick: close }, texts.cancel);
-    /** @param {Event} event */
-    const onsubmit = async (event) => {
-      event.preventDefault();
-      if (go.ariaDisabled === "true") return;
-      go.ariaDisabled = "true";
+    const send = async () => {
       clear(form);
       try {
         result = (await submit(new FormData(form))) ?? {};
@@ -55,11 +52,19 @@ export async function openForm({ title, about, button, danger, fields }, submit)
         go.ariaDisabled = null;
       }
     };
+    /** @param {Event} event */
+    const onsubmit = (event) => {
+      event.preventDefault();
+      if (go.ariaDisabled === "true") return;
+      go.ariaDisabled = "true";
+      sent = send();
+    };
     const form = /** @type {HTMLFormElement} */ (el("form", { novalidate: true, onsubmit },
       about ? el("p", {}, foreign(about)) : null, ...fields, fault,
       el("div", { class: "acts" }, ...(danger ? [cancel, go] : [go, cancel]))));
     return [form];
   });
+  await sent; // if it was closed meanwhile, it may be done all the same
   return result;
 }
 
