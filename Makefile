@@ -260,7 +260,7 @@ terraform: ## check the Terraform module by terraform itself, without AWS (needs
 
 # The functions of a running stack are replaced where they are.
 define keep_catalogue
-[ -n "$(RUNS)" ] || { rm -f .local/running.yaml; $(if $(CATALOGUE),cp "$(CATALOGUE)" .local/running.yaml); }
+[ -n "$(RUNS)" ] || $(if $(CATALOGUE),cp "$(CATALOGUE)",rm -f) .local/running.yaml
 endef
 .PHONY: same-catalogue
 same-catalogue:
