@@ -145,7 +145,9 @@ sizes: ## print lines of Go and of the template, the share of comments, and word
 	git ls-files -- 'functions/*.go' 'internal/*.go' ':!internal/testkit/*' ':!*_test.go' | xargs grep -LE '^// Code generated' | \
 		xargs cat | awk 'NF { all++ } $$1 ~ "^//" { comments++ } \
 		END { printf "%-34s%6.1f%%\n", "comments of the product", 100 * comments / all }'; \
-	count -w 'words of documents' README.md 'infra/*.md' ':!infra/docs/spec.md' ':!infra/docs/CHANGELOG.md'; \
+	git ls-files -- '*.md' | xargs awk 'FNR == 1 { made = 0 } /^<!-- .* writes from here -->/ { made = 1 } \
+		made { theirs += NF } !made { ours += NF } /^<!-- to here -->/ { made = 0 } \
+		END { printf "%-34s%7d\n%-34s%7d\n", "words of documents", ours, "words that are generated", theirs }'; \
 	count -l 'template' template.yaml
 
 freeze: .venv/installed ## have updates compared with the template of this state, which becomes the latest release
@@ -159,6 +161,7 @@ regions: .venv/installed ## lint the template for every Region that cfn-lint kno
 # Packages without I/O, whose own tests have to be enough: those below internal/rules.
 PURE := $(notdir $(wildcard internal/rules/*))
 
+# What no test can notice has its reason above its line, behind the name of the change: CONDITIONALS_BOUNDARY: reason.
 # Gremlins copies the module for each worker. By the package, a change that makes a test hang costs seconds.
 mutants: .tools/gremlins-$(GREMLINS) ## list changes to the pure packages that none of their tests notices (minutes); PURE=retry
 	@rm -rf .local/mutants; mkdir -p .local/mutants/infra/docs; cp infra/docs/design.md .local/mutants/infra/docs; \
@@ -167,8 +170,8 @@ mutants: .tools/gremlins-$(GREMLINS) ## list changes to the pure packages that n
 		$(CURDIR)/.tools/bin/gremlins unleash -S lt ./internal/rules/$$package | sed "s, at , at $$package/,"; \
 	done | tee report; \
 	sed -n 's/^ *LIVED \(.*\) at \(.*\):\(.*\):.*/\1 \2 \3/p' report | while read -r kind file line; do \
-		mutant="$$kind in $$file: $$(sed -n "$${line}{s/^[[:space:]]*//;s, *//.*,,;p;}" internal/rules/$$file)"; \
-		grep -qF -- "\`$$mutant\`" $(CURDIR)/infra/mutants.md || echo "not explained in infra/mutants.md: $$mutant"; \
+		awk -v kind="$$kind" -v at="$$line" 'NR == at { exit !said } /^[\t ]*\/\// { said = said || index($$0, "// " kind ": "); next } \
+			{ said = 0 }' internal/rules/$$file || echo "not explained above its line: $$kind at internal/rules/$$file:$$line"; \
 	done | tee unexplained; \
 	awk '/^Killed|^No results/ { packages++; noticed += $$2; lived += $$4 } /^Timed out/ { noticed += $$3 } \
 		END { print noticed " of " noticed + lived " changes are noticed, in " packages " packages"; \
@@ -284,9 +287,9 @@ verify: cli ## prove the stack STACK end to end, from outside; herald-local is t
 bench: ## measure what a delivery costs, compared with a bare HTTP client
 	go run ./infra/proofs/bench $(ARGS)
 
-simulate: ## play attacks, honest tenants and outages in fake time, and write capacity.md (hours); PLAY=swept plays a part again
+simulate: ## play attacks, honest tenants and outages in fake time, and write capacity.md, and all rows into .local (hours); PLAY=swept plays a part again
 	go test -count 1 -run TestSimulate -timeout 24h -v ./infra/proofs/simulate -args $(or $(ARGS),-play $(or $(PLAY),all) \
-		-figures $(CURDIR)/.local/simulated.json -write ../docs)
+		-figures $(CURDIR)/.local/simulated.json -rows $(CURDIR)/.local/simulated.md -write ../docs)
 
 dashboard: native .venv/installed ## draw the dashboard from the metrics of a local run, into infra/docs/dashboard.svg
 	@$(keep_catalogue)

@@ -56,9 +56,9 @@ func With(root string) ([]byte, error) {
 			fields = append(fields, fieldsOf(f, s.types)...)
 		}
 	}
-	made := "\nMade from `internal/operators/api` by `go generate ./infra/install/shapes`.\n\n" +
+	made := "\n<!-- go generate ./infra/install/shapes writes from here -->\n\n" +
 		"| function | action | request | answer | does |\n|---|---|---|---|---|\n" + strings.Join(actions, "") +
-		"\n| of | field | is | says |\n|---|---|---|---|\n" + strings.Join(fields, "")
+		"\n| of | field | is | says |\n|---|---|---|---|\n" + strings.Join(fields, "") + "\n<!-- to here -->\n"
 	return slices.Concat(before, []byte(start), []byte(made)), nil
 }
 

@@ -9,7 +9,8 @@ import (
 // printTable writes the conditions of the measurements, and a line for each row.
 func printTable(rows []*row, rounds int) {
 	fmt.Printf("%d cores, %s/%s, %s\n", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
-	fmt.Printf("Medians of %d runs; infra/docs/benchmark.md explains them.\n\n", rounds)
+	fmt.Printf("Medians of %d runs. CPU is a process's user and system time for a delivery, or an event of fanout.\n\n",
+		rounds)
 	fmt.Printf("%-12s %6s %13s %8s %9s\n", "", "× bare", "quartiles", "CPU ms", "AWS req.")
 	for _, r := range rows {
 		ratios, cpus := r.ratios(), make([]float64, len(r.results))

@@ -15,16 +15,13 @@ const (
 	writtenTo   = "<!-- to here -->"
 )
 
-// simulated is the page with all figures; capacity.md has the worst of each family.
-const simulated = "simulated.md"
+const everyRowHead = "# All figures of the simulation\n\n" +
+	"infra/docs/capacity.md says what was played, and has the worst row of each family. Where a cell has two figures,\n" +
+	"the second is with fair queues.\n"
 
-const simulatedHead = "# All figures of the simulation\n\n" +
-	"`make simulate` writes this page. [Capacity](capacity.md#the-simulation) says what was played, and has the worst\n" +
-	"row of each family. Where a cell has two figures, the second is with fair queues.\n"
-
-// Write writes the worst figures into capacity.md in the directory and all of them into a page next to it, and draws
-// the plots of the played scenarios there.
-func Write(dir string, results []Result) error {
+// Write writes the worst figures into capacity.md in the directory, and draws the plots of the played scenarios there.
+// All figures go into a file of their own.
+func Write(dir, every string, results []Result) error {
 	page := filepath.Join(dir, "capacity.md")
 	text, err := os.ReadFile(page) //nolint:gosec // the caller's own
 	if err != nil {
@@ -39,7 +36,7 @@ func Write(dir string, results []Result) error {
 	if err := write(page, before+writtenFrom+"\n\n"+missed(results)+worstOf(families)+"\n"+writtenTo+behind); err != nil {
 		return err
 	}
-	if err := write(filepath.Join(dir, simulated), simulatedHead+everyRow(families)); err != nil {
+	if err := write(every, everyRowHead+everyRow(families)); err != nil {
 		return err
 	}
 	for name, draw := range map[string]func([]Result) string{

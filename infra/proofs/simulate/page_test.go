@@ -100,7 +100,7 @@ func TestWrite(t *testing.T) {
 			Figures{Pace: Pace{Seconds: 2, Least: 0.9, Most: 1.1}, Dollars: 3},
 		},
 	}
-	if err := Write(dir, results); err == nil {
+	if err := Write(dir, filepath.Join(dir, every), results); err == nil {
 		t.Error("written without a page")
 	}
 	text := writePage(t, dir, results)
@@ -112,7 +112,7 @@ func TestWrite(t *testing.T) {
 	if strings.Contains(text, "`flap`") {
 		t.Errorf("the page has an attack that is not the worst:\n%s", text)
 	}
-	every, err := os.ReadFile(filepath.Join(dir, simulated))
+	rows, err := os.ReadFile(filepath.Join(dir, every))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,8 +122,8 @@ func TestWrite(t *testing.T) {
 		"`usual`", "`day`", "| 1,000/s, 2 h; 10/s, 24 h | 0.30 % / – | 2.50 |",
 		"| `busy-2.9`: 2xx after 2.9 s | 3.0 s / 2.0 s | 11.0 s / – | – / – |",
 	} {
-		if !strings.Contains(string(every), want) {
-			t.Errorf("no %q in\n%s", want, every)
+		if !strings.Contains(string(rows), want) {
+			t.Errorf("no %q in\n%s", want, rows)
 		}
 	}
 	if strings.Contains(text, "old") {
@@ -146,6 +146,9 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// every is the file with all figures.
+const every = "simulated.md"
+
 // writePage writes into a page with old figures, and returns its text.
 func writePage(t *testing.T, dir string, results []Result) string {
 	t.Helper()
@@ -153,7 +156,7 @@ func writePage(t *testing.T, dir string, results []Result) string {
 	if err := os.WriteFile(page, []byte("before\n"+writtenFrom+"\nold\n"+writtenTo+"\nbehind\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(dir, results); err != nil {
+	if err := Write(dir, filepath.Join(dir, every), results); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(page)

@@ -14,6 +14,7 @@ var (
 	length = flag.Duration("length", 0, "how long scenarios are at most, but for sweeps; 0: as they are")
 	fair   = flag.String("fair", "both", `"no" plays with ordinary queues only, "yes" with fair ones only`)
 	past   = flag.String("figures", "", "file with the figures of earlier runs, which takes these")
+	rows   = flag.String("rows", "", "file for the figures of all runs, with -write")
 	page   = flag.String("write", "", "directory of the page capacity.md, to write the figures and the plots into")
 )
 
@@ -56,7 +57,7 @@ func TestSimulate(t *testing.T) {
 	t.Log("\n" + Sweep(all))
 	if *page == "" {
 		t.Log("\n" + Tables(all))
-	} else if err := Write(*page, all); err != nil {
+	} else if err := Write(*page, *rows, all); err != nil {
 		t.Error(err)
 	}
 }

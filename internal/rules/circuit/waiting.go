@@ -72,6 +72,7 @@ func (i Item) NextQuota(s Settings, oldest, now time.Time) int {
 func (i Item) late(s Settings, oldest, now time.Time) bool {
 	left := i.Since.Sub(oldest)
 	done := oldest.Sub(i.Pace.Oldest) // by the last run
+	// CONDITIONALS_BOUNDARY: what is left is then divided by zero: infinite, or no number, which exceeds nothing.
 	if done <= 0 {
 		return left > 0
 	}

@@ -98,6 +98,7 @@ func seal(key dataKey, b Binding, p part, plain []byte) ([]byte, error) {
 
 // wrappedKey returns the wrapped data key of a sealed part. It aliases sealed.
 func wrappedKey(sealed []byte) ([]byte, error) {
+	// CONDITIONALS_BOUNDARY: three bytes hold the length of a key and no key, and the next check refuses them.
 	if len(sealed) < headerSize || sealed[0] != version1 {
 		return nil, ErrUnopenable
 	}

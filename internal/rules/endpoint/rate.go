@@ -12,6 +12,7 @@ const (
 // operator's mark. 0 means that neither has set one. It is never above MaxRate, whatever a row has.
 func (e Endpoint) Rate() int {
 	own, mark := max(e.RateLimit, 0), max(e.Marks.RateLimit, 0)
+	// CONDITIONALS_BOUNDARY: of two equal limits, either is the smaller one.
 	if own == 0 || mark > 0 && mark < own {
 		own = mark
 	}

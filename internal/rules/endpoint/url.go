@@ -116,6 +116,7 @@ func parse(text string) (u *url.URL, target string, err error) {
 func divide(text string) (origin, target string) {
 	scheme, rest, found := strings.Cut(text, "://")
 	at := strings.IndexAny(rest, "/?#")
+	// CONDITIONALS_BOUNDARY: a URL with nothing between scheme and path has no host, and is refused anyway.
 	if !found || at < 0 {
 		return text, "/"
 	}

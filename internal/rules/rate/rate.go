@@ -59,6 +59,7 @@ func (t Taken) Slot(limit, n int) time.Time { return t.First.Add(Time(limit, n))
 func (a Ask) Free(until, now time.Time) int {
 	now = now.Truncate(time.Microsecond)
 	room := now.Add(a.Ahead).Sub(later(until, now))
+	// CONDITIONALS_BOUNDARY: where there is no room, there is no slot either way.
 	if room <= 0 {
 		return 0
 	}

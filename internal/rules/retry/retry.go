@@ -53,6 +53,7 @@ type Schedule struct {
 func (s Schedule) Wait(n int, random float64, floor, elapsed time.Duration) time.Duration {
 	base := float64(s.Base) * math.Pow(s.Factor, float64(max(n, 1)-1))
 	wait := Cap
+	// CONDITIONALS_BOUNDARY: a wait of exactly the cap stays the cap: jitter lengthens it, and min cuts it again.
 	if base < float64(Cap) { // also false for +Inf
 		wait = min(time.Duration(base*(1+jitter*random)), Cap)
 	}
@@ -71,6 +72,7 @@ func After(header, date string, now time.Time) time.Duration {
 	}
 	if strings.Trim(header, "0123456789") == "" {
 		seconds, err := strconv.ParseInt(header, 10, 64)
+		// CONDITIONALS_BOUNDARY: exactly the seconds of the cap are the cap either way.
 		if err != nil || seconds > int64(Cap/time.Second) { // more digits than an int64: as long as can be
 			return Cap
 		}

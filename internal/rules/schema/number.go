@@ -25,6 +25,7 @@ const maxExponent = 1000
 func decimalOf(n numeral) (d decimal, ok bool) {
 	text, negative := strings.CutPrefix(string(n), "-")
 	mantissa, exponent := text, ""
+	// CONDITIONALS_BOUNDARY: no number of JSON begins with its exponent.
 	if e := strings.IndexAny(text, "eE"); e >= 0 {
 		mantissa, exponent = text[:e], strings.TrimPrefix(text[e+1:], "+")
 	}
@@ -71,6 +72,7 @@ func (d decimal) compare(e decimal) int {
 		return c
 	}
 	c := cmp.Or(d.point.Cmp(e.point), strings.Compare(d.digits, e.digits))
+	// ARITHMETIC_BASE: the sign is 1 or -1, since zero was answered before.
 	return c * d.sign()
 }
 
@@ -117,6 +119,7 @@ func (by divisor) divides(d decimal) bool {
 		return false // the digits do not end in a zero, so tenths remain
 	}
 	rest := new(big.Int)
+	// CONDITIONALS_BOUNDARY: behind the last digit there is nothing to add to the rest.
 	for at := 0; at < len(d.digits); at += chunk {
 		next := d.digits[at:min(at+chunk, len(d.digits))]
 		value, _ := strconv.ParseInt(next, 10, 64) // digits alone
@@ -125,6 +128,7 @@ func (by divisor) divides(d decimal) bool {
 		rest.Mod(rest, by.digits)
 	}
 	// A power of ten beyond the divisor's bits has no factor more that the divisor could need.
+	// CONDITIONALS_BOUNDARY: exactly as many zeros as the bound are set to their own number.
 	if most := int64(by.digits.BitLen()); zeros.Cmp(big.NewInt(most)) > 0 {
 		zeros.SetInt64(most)
 	}
