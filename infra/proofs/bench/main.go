@@ -6,8 +6,8 @@
 // program that starts these processes. This AWS only answers the wire protocol.
 //
 // A row is a process of deliver or fanout that is given recorded SQS invocations of 50, 10 or 1 messages. The bare
-// client is one tuned net/http transport that POSTs the same signed bodies over the same TLS. On 2 cores (amd64), Go 1.27.4,
-// with bodies of 500 bytes and one endpoint:
+// client is one tuned net/http transport that POSTs the same signed bodies over the same TLS. On 2 cores (amd64),
+// Go 1.27.4, with bodies of 500 bytes and one endpoint:
 //
 //	             × bare   CPU ms   AWS requests
 //	deliver, 50    2.44    0.040           0.06

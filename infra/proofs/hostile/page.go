@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-
-	"github.com/herald-webhooks/herald/internal/testkit/receivers"
 )
 
 // The generated part of a page is between these lines.
@@ -38,7 +36,7 @@ func compare(ctx context.Context, o options) error {
 		}
 		fmt.Printf("%s: %d of %d receivers found something\n", name, bad(played[name]), len(played[name]))
 	}
-	tables := strings.Join([]string{"", summary(played), listed(played), own(played["herald"]), ""}, "\n")
+	tables := strings.Join([]string{"", summary(played), listed(played), ""}, "\n")
 	//nolint:gosec // the developer names the page
 	if err = os.WriteFile(o.write, []byte(before+from+tables+to+after), 0o600); err != nil {
 		return fmt.Errorf("writing the page: %w", err)
@@ -111,21 +109,6 @@ func listed(played map[string][]result) string {
 		if some {
 			b.WriteString(row + "\n")
 		}
-	}
-	return b.String()
-}
-
-// own is the table of one sender, by family.
-func own(results []result) string {
-	var b strings.Builder
-	b.WriteString("What Herald takes of each:\n")
-	var kind receivers.Family
-	for _, r := range results {
-		if r.Kind != kind {
-			kind = r.Kind
-			fmt.Fprintf(&b, "\n**%s**\n\n| a receiver that | a safe sender | Herald took |\n|---|---|---|\n", kind)
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", escaped(r.Name), escaped(advice(r.Case)), list(r.Statuses))
 	}
 	return b.String()
 }
