@@ -360,8 +360,8 @@ export interface HeraldParameters {
    */
   readonly apiBurstLimit?: number
   /**
-   * Timeout in seconds of the operator functions. At most the 60 for which AWS's clients wait by default; jobs that
-   * publish begin 75 s after their start, when all requests are over.
+   * Timeout in seconds of the operator functions. At most the 60 for which AWS's clients wait by default; a job that
+   * publishes ends 75 s after its start or later, when all requests are over.
    * @default 50
    */
   readonly operatorTimeoutSeconds?: number

@@ -910,7 +910,7 @@ variable "api_burst_limit" {
 }
 
 variable "operator_timeout_seconds" {
-  description = "Timeout in seconds of the operator functions. At most the 60 for which AWS's clients wait by default; jobs that publish begin 75 s after their start, when all requests are over."
+  description = "Timeout in seconds of the operator functions. At most the 60 for which AWS's clients wait by default; a job that publishes ends 75 s after its start or later, when all requests are over."
   type        = number
   default     = 50
   nullable    = false

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -95,8 +96,8 @@ const (
 func (q Queue) Receive(ctx context.Context, most int, hidden time.Duration) ([]Event, error) {
 	out, err := q.Client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 		QueueUrl:              aws.String(q.URL),
-		MaxNumberOfMessages:   int32(min(most, receiveBatch)), //nolint:gosec // at most ten
-		VisibilityTimeout:     int32(hidden / time.Second),    //nolint:gosec // minutes
+		MaxNumberOfMessages:   int32(min(most, receiveBatch)),     //nolint:gosec // at most ten
+		VisibilityTimeout:     int32(math.Ceil(hidden.Seconds())), // not shown before a request ends that may publish it
 		WaitTimeSeconds:       receiveWait,
 		MessageAttributeNames: []string{"All"},
 		MessageSystemAttributeNames: []types.MessageSystemAttributeName{

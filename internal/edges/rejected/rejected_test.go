@@ -155,7 +155,7 @@ func TestQueue_Receive_hidesForTheGivenTimeAndAsksAllServers(t *testing.T) {
 	for most, want := range map[int]struct {
 		hidden          time.Duration
 		number, seconds int32
-	}{3: {Briefly, 3, 60}, 10: {Briefly, 10, 60}, 100: {job.HideFor, 10, 900}} {
+	}{1: {29*time.Second + 1, 1, 30}, 3: {Briefly, 3, 60}, 10: {Briefly, 10, 60}, 100: {job.HideFor, 10, 900}} {
 		client := &fakeSQS{}
 		if _, err := (Queue{Client: client, URL: "queue"}).Receive(t.Context(), most, want.hidden); err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ const jobsAtOnce = 100
 
 // RefuseWhilePublishing refuses a request that receives rejected events while a job works through them: the job would
 // meet the queue's end without the events that the request hides. A request that began before the job was started did
-// not know of it. The job begins when all of those are over.
+// not know of it. The job ends when all of those are over.
 func RefuseWhilePublishing(ctx context.Context, jobs interface {
 	List(ctx context.Context, state job.State, limit int, cursor string) (jobs []job.Job, next string, err error)
 }) error {

@@ -34,22 +34,31 @@ func (p eventPasses) advance(ctx context.Context, s shift, j job.Job) (job.Job, 
 	if count.failed > 0 {
 		j.Tries++
 	}
-	met := end && !j.MayHide(p.now()) && (count.failed == 0 || j.Tries >= job.MaxTries)
+	met := end && !j.MayHide(p.now()) && !count.triesAgain(j)
 	complete, asking := p.complete(ctx, s, passing, begun, met)
 	err = errors.Join(err, asking)
-	back := all
-	if !complete {
-		back = slices.DeleteFunc(slices.Clone(all), Outcome.stays)
-	}
-	if !p.events.restore(ctx, back) || err != nil {
+	// A first pass that has met the end begins anew if it was too early to end the job. Its events need not stay hidden.
+	anew := end && !complete && j.BeginsAnew(begun)
+	if !p.restore(ctx, all, complete || anew) || err != nil {
 		j.HiddenUntil = passing.HiddenUntil
 	}
-	progress, page := j.Sweep(job.Swept{Begun: begun, Done: count.done, Refused: count.refused, Complete: complete})
+	progress, page := j.Sweep(job.Swept{
+		Begun: begun, Done: count.done, Refused: count.refused, Anew: anew, Complete: complete,
+	})
 	j.Progress = progress
-	if complete && count.failed > 0 {
-		j.Failed = map[string]int{api.ReasonNotSent: count.failed}
+	if complete {
+		j.Failed = count.givenUp()
 	}
 	return j, page, err
+}
+
+// restore returns the events of a pass. Without whole, those that stay on the queue remain hidden, so that the next
+// pass goes on behind them. It reports whether the others are back.
+func (p eventPasses) restore(ctx context.Context, all []Outcome, whole bool) bool {
+	if !whole {
+		all = slices.DeleteFunc(slices.Clone(all), Outcome.stays)
+	}
+	return p.events.restore(ctx, all)
 }
 
 // begin stores that a pass begins. A pass that breaks off leaves its events hidden, too, and has stored nothing of
@@ -59,8 +68,9 @@ func (p eventPasses) begin(ctx context.Context, s shift, j job.Job) (begun job.J
 	return p.jobs.Advance(ctx, j, s.worker)
 }
 
-// complete reports whether a pass that has met the queue's end may end its job. It asks the table whether the job ran
-// through all of the pass: where an operator had stopped it, an event may have been hidden from the pass.
+// complete reports whether a pass that has met the queue's end may end its job. Requests that began before the job was
+// started or resumed may have hidden events from an early pass. So may later ones while an operator had stopped the
+// job: the table tells whether it ran through all of the pass.
 func (p eventPasses) complete(
 	ctx context.Context, s shift, passing job.Job, begun time.Time, met bool,
 ) (bool, error) {
@@ -90,6 +100,17 @@ func (p eventPasses) sweep(s shift, j job.Job) Sweep {
 type passCount struct {
 	done, failed int
 	refused      []job.Failure
+}
+
+// triesAgain reports whether a pass has failed events that the next passes of its job try again.
+func (c passCount) triesAgain(j job.Job) bool { return c.failed > 0 && j.Tries < job.MaxTries }
+
+// givenUp are the failed events of a job's last pass, by reason.
+func (c passCount) givenUp() map[string]int {
+	if c.failed == 0 {
+		return nil
+	}
+	return map[string]int{api.ReasonNotSent: c.failed}
 }
 
 // countOutcomes counts the outcomes of a pass.

@@ -267,32 +267,3 @@ func (a *account) of(tenant string) (n int) {
 	})
 	return n
 }
-
-// An event that a look hid before the job was stopped, or while it was, is back before the job goes on.
-func TestHandler_workJobs_beginsToPublishWhenLooksAreOver(t *testing.T) {
-	// A request of replay hides events until its invocation must end. There is a margin for reads and clocks.
-	longest := max(rejected.LookTime+rejected.Glance, time.Minute) + 10*time.Second
-	if longest > job.LooksOver {
-		t.Errorf("events may be hidden for %s, jobs begin after %s", longest, job.LooksOver)
-	}
-	inLetters(t, 0, func(a *account) {
-		begun := func(want bool) {
-			t.Helper()
-			a.wake()
-			if begun := a.Token("t").Progress.Pages > 0; begun != want {
-				t.Errorf("begun: %t, %s after the start", begun, time.Since(a.Token("t").RunsFrom))
-			}
-		}
-		ask[api.Survey](a, startPublish+`}`)
-		begun(false)
-		time.Sleep(job.LooksOver - time.Since(a.Token("t").RunsFrom) - time.Millisecond)
-		begun(false)
-		change := `_job","operator":"ann","job_id":"` + job.ID("t") + `"}`
-		a.Ask(`{"action":"stop` + change)
-		time.Sleep(time.Hour)
-		a.Ask(`{"action":"resume` + change)
-		begun(false)
-		time.Sleep(job.LooksOver)
-		begun(true)
-	})
-}

@@ -36,8 +36,7 @@ func running(ctx context.Context, table ListedJobs, now time.Time) ([]job.Job, e
 }
 
 // withoutWaiting returns the running jobs without those on rejected events that have to wait. Such a job takes an empty
-// answer of the queue for its end. So it must not run while events are hidden from it: those that another such job has
-// passed, and those that requests have received before the job began.
+// answer of the queue for its end. So it must not run while another such job hides the events that it has passed.
 func withoutWaiting(ctx context.Context, table ListedJobs, running []job.Job, now time.Time) ([]job.Job, error) {
 	if !slices.ContainsFunc(running, func(j job.Job) bool { return j.Act.OnEvents() }) {
 		return running, nil
@@ -52,6 +51,6 @@ func withoutWaiting(ctx context.Context, table ListedJobs, running []job.Job, no
 		all = append(all, others...)
 	}
 	return slices.DeleteFunc(running, func(j job.Job) bool {
-		return j.Waits(now) || slices.ContainsFunc(all, func(other job.Job) bool { return j.WaitsFor(other, now) })
+		return slices.ContainsFunc(all, func(other job.Job) bool { return j.WaitsFor(other, now) })
 	}), nil
 }

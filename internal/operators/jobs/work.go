@@ -84,7 +84,7 @@ func (w Worker) turn(ctx context.Context, s shift, j job.Job) (stored job.Job, m
 		}
 	}
 	stored, leased, err := w.Jobs.Advance(finish, done, s.worker)
-	more = leased && advancing == nil && goesOn(stored, w.Now())
+	more = leased && advancing == nil && goesOn(stored)
 	return stored, more, errors.Join(advancing, err)
 }
 
@@ -98,16 +98,14 @@ func worthStoring(j job.Job, page job.Page) bool {
 }
 
 // goesOn reports whether something can be done for a job now, and not only in a later invocation.
-func goesOn(j job.Job, now time.Time) bool {
+func goesOn(j job.Job) bool {
 	switch {
 	case j.State != job.Running: // it is done, or an operator has stopped it
 		return false
 	case j.Tries > 0: // something has failed, and is tried again a minute later
 		return false
-	case j.MayHide(now): // a pass broke off, and its events are hidden still
-		return false
 	}
-	return !j.Waits(now) // an operator has stopped and resumed it since: it begins when other requests are over
+	return !j.Act.OnEvents() // the next pass is another invocation's, which asks whether it has to wait for another job
 }
 
 // advance does a turn's work. It returns the job as it is to be stored, and a page of outcomes.

@@ -211,17 +211,16 @@ const MaxFailures = 100
 // messages of a queue. So a job reaches the end of every queue before the first events show again.
 const HideFor = 15 * time.Minute
 
-// LooksOver is how long a job on rejected events waits after it was started or resumed. Other requests that receive
-// rejected events hide them, and are refused from then on. They hide no event for longer than they may last, a minute
-// at most. So by then, all that were under way are over, and nothing of them is hidden.
+// LooksOver is how long after its start, or after it was resumed, a job on rejected events cannot end. Other requests
+// that receive rejected events hide them, and are refused from then on. They hide no event for longer than they may
+// last, a minute at most. So by then, all that were under way are over, and nothing of them is hidden.
 const LooksOver = 75 * time.Second
 
-// Waits reports whether a job may not begin yet.
-func (j Job) Waits(now time.Time) bool { return j.Act.OnEvents() && now.Sub(j.RunsFrom) < LooksOver }
-
 // Undisturbed reports whether no other request can have hidden an event from a pass that began then. The job is as it
-// is stored when the pass is over. Where it was stopped since, requests were not refused, even if it was resumed.
-func (j Job) Undisturbed(begun time.Time) bool { return j.State == Running && !j.Waits(begun) }
+// is stored when the pass is over. If it was stopped since, requests were not refused, even if it was resumed.
+func (j Job) Undisturbed(begun time.Time) bool {
+	return j.State == Running && begun.Sub(j.RunsFrom) >= LooksOver
+}
 
 // WaitsFor reports whether a job on rejected events must wait for another, which was started before it or has passed
 // events that are still hidden. A job that was done in one go has hidden nothing.
@@ -231,7 +230,7 @@ func (j Job) WaitsFor(other Job, now time.Time) bool {
 	}
 	order := cmp.Or(other.StartedAt.Compare(j.StartedAt), cmp.Compare(other.ID, j.ID))
 	first := other.State == Running && order == -1
-	hides := other.Pages > 1 || other.Pages == 1 && other.State != Done
+	hides := !other.HiddenSince.IsZero() && (other.Pages > 1 || other.Pages == 1 && other.State != Done)
 	return first || hides && now.Sub(other.UpdatedAt) < HideFor || other.MayHide(now)
 }
 
@@ -245,11 +244,17 @@ func (p Progress) Passing(end time.Time) Progress {
 	return p
 }
 
+// BeginsAnew reports whether a run that begins then starts at the head of the queue.
+func (p Progress) BeginsAnew(begun time.Time) bool {
+	return begun.Sub(p.HiddenSince) >= HideFor-time.Minute
+}
+
 // Swept is the result of a run through rejected events.
 type Swept struct {
 	Begun    time.Time
 	Done     int
 	Refused  []Failure // they stay, because they would be rejected again
+	Anew     bool      // all that it has passed are back, and the next run begins anew
 	Complete bool      // nothing is left to do
 }
 
@@ -258,10 +263,13 @@ type Swept struct {
 // there, so their earlier counts are dropped.
 func (p Progress) Sweep(s Swept) (Progress, Page) {
 	p.Refused = maps.Collect(maps.All(p.Refused)) // a copy, never nil
-	if s.Begun.Sub(p.HiddenSince) >= HideFor-time.Minute {
+	if p.BeginsAnew(s.Begun) {
 		p.HiddenSince = s.Begun
 		p.Pages = 0
 		p.Refused = map[string]int{}
+	}
+	if s.Anew {
+		p.HiddenSince = time.Time{}
 	}
 	listed := max(0, MaxFailures-p.Refused[ReasonInvalidEvent])
 	p.Done += s.Done

@@ -8,11 +8,17 @@ import (
 func TestJob_WaitsFor_thoseBeforeItAndThoseThatHide(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 	of := func(id string, state State, started time.Duration, pages int, updated time.Duration) Job {
-		return Job{
+		j := Job{
 			ID: id, Act: Publish, State: state, StartedAt: now.Add(started),
 			Progress: Progress{Pages: pages, UpdatedAt: now.Add(-updated)},
 		}
+		if pages > 0 {
+			j.HiddenSince = now.Add(-updated)
+		}
+		return j
 	}
+	back := of("a", Stopped, 1, 1, 0)
+	back.HiddenSince = time.Time{}
 	replays := of("a", Running, -time.Hour, 2, 0)
 	replays.Act = Replay
 	for name, row := range map[string]struct {
@@ -27,6 +33,7 @@ func TestJob_WaitsFor_thoseBeforeItAndThoseThatHide(t *testing.T) {
 		"a replay":                              {replays, false},
 		"it was stopped before it began":        {of("a", Stopped, -1, 0, 0), false},
 		"it was stopped after a page":           {of("a", Stopped, 1, 1, 0), true},
+		"it was stopped, all of its page back":  {back, false},
 		"it runs since later, and has a page":   {of("z", Running, 1, 1, 0), true},
 		"it was done in one go":                 {of("a", Done, -1, 1, 0), false},
 		"it was done in two pages":              {of("a", Done, -1, 2, 0), true},

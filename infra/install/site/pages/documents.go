@@ -41,6 +41,8 @@ func (w *site) documents() {
 		texts[readme] = w.swap(texts[readme], "**Two signatures.** The key", "**A signature.** The key")
 		texts[readme] = w.swap(texts[readme], " `webhook-id`,\n   `webhook-timestamp` and `webhook-signature` repeat the "+
 			"delivery for libraries, under the decoded key.", "")
+		texts[readme] = w.swap(texts[readme], "secret, at once or [with overlap]("+receivers+"#rotating-the-secret).",
+			"secret at once.")
 		texts[verifying] = w.unaccompanied(texts[verifying])
 	}
 	w.verifying()
@@ -159,7 +161,8 @@ var targets = map[string]string{
 	"../../README.md#delivery-contract": "contract.md", "receivers.md": "receiving.md",
 	"verifying.md":       "troubleshooting.md",
 	"receivers.md#rules": "receiving.md", "#rules": "receiving.md",
-	"receivers.md#rotating-the-secret": "rotation.md", "#rotating-the-secret": "rotation.md",
+	"receivers.md#rotating-the-secret": "rotation.md", receivers + "#rotating-the-secret": "rotation.md",
+	"#rotating-the-secret":      "rotation.md",
 	"#when-your-endpoint-fails": "outages.md", "#libraries": "libraries.md",
 	"api.md": "api.md", "api.md#the-rest-of-its-life": "api.md", "../examples/check.sh": "check.sh",
 	"moving-in.md#what-receivers-verify":    "",
