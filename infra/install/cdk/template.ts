@@ -114,6 +114,12 @@ export interface HeraldParameters {
    */
   readonly notices?: 'off' | 'on'
   /**
+   * Whether a notice carries the contact of its endpoint, which is personal data: every rule of the bus, and what it
+   * sends notices to, then has it.
+   * @default 'off'
+   */
+  readonly noticesContact?: 'off' | 'on'
+  /**
    * Whether fanout, deliver and deadletter have policies that deny invocations past their queues. Off for a Region in
    * which CloudFormation does not know AWS::Lambda::ResourcePolicy yet; me-central-1, China and GovCloud have none
    * anyway.
@@ -484,6 +490,7 @@ export const rules: { readonly [P in keyof Required<HeraldParameters>]: Rule } =
     pattern: '([.]{0,2}[A-Za-z0-9_:@|+=~-][A-Za-z0-9_.:@|+=~-]*|[.]{3}[A-Za-z0-9_.:@|+=~-]*)?',
   },
   notices: { name: 'Notices', default: 'off', values: ['off', 'on'] },
+  noticesContact: { name: 'NoticesContact', default: 'off', values: ['off', 'on'] },
   functionPolicies: { name: 'FunctionPolicies', default: 'on', values: ['off', 'on'] },
   publisherAccounts: { name: 'PublisherAccounts', default: '', pattern: '([0-9]{12}(,[0-9]{12}){0,49})?' },
   publisherTopics: {
@@ -741,6 +748,20 @@ export abstract class HeraldOutputs extends Construct {
    */
   get subscriptionReadersPolicyArn(): string {
     return this.output('SubscriptionReadersPolicyArn')
+  }
+
+  /**
+   * Attach to a function that writes to owners of endpoints
+   */
+  get contactReadersPolicyArn(): string {
+    return this.output('ContactReadersPolicyArn')
+  }
+
+  /**
+   * The table that it reads contacts from
+   */
+  get endpointsTableName(): string {
+    return this.output('EndpointsTableName')
   }
 
   /**

@@ -44,6 +44,7 @@ var variants = map[string][]string{
 	},
 	"MultiRegionKeys":          {"MultiRegionKeys=yes"},
 	"Notices":                  {"Notices=on"},
+	"NoticesContact":           {"Notices=on", "NoticesContact=on"},
 	"OtherReservedConcurrency": {"OtherReservedConcurrency=10"},
 	"PermissionsBoundaryArn":   {"PermissionsBoundaryArn=arn:aws:iam::111122223333:policy/boundary"},
 	"ProvisionedCapacity":      {"ProvisionedCapacity=true"},

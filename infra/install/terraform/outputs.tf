@@ -120,6 +120,16 @@ output "subscription_readers_policy_arn" {
   value       = aws_cloudformation_stack.herald.outputs["SubscriptionReadersPolicyArn"]
 }
 
+output "contact_readers_policy_arn" {
+  description = "Attach to a function that writes to owners of endpoints"
+  value       = aws_cloudformation_stack.herald.outputs["ContactReadersPolicyArn"]
+}
+
+output "endpoints_table_name" {
+  description = "The table that it reads contacts from"
+  value       = aws_cloudformation_stack.herald.outputs["EndpointsTableName"]
+}
+
 output "key_issuers_policy_arn" {
   description = "Attach to the few people who issue API keys"
   value       = aws_cloudformation_stack.herald.outputs["KeyIssuersPolicyArn"]

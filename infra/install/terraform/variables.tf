@@ -251,6 +251,18 @@ variable "notices" {
   }
 }
 
+variable "notices_contact" {
+  description = "Whether a notice carries the contact of its endpoint, which is personal data: every rule of the bus, and what it sends notices to, then has it."
+  type        = string
+  default     = "off"
+  nullable    = false
+
+  validation {
+    condition     = contains(["off", "on"], var.notices_contact)
+    error_message = "NoticesContact must be one of off, on."
+  }
+}
+
 variable "function_policies" {
   description = "Whether fanout, deliver and deadletter have policies that deny invocations past their queues. Off for a Region in which CloudFormation does not know AWS::Lambda::ResourcePolicy yet; me-central-1, China and GovCloud have none anyway."
   type        = string
@@ -1087,6 +1099,7 @@ locals {
     DeathsPerHour              = tostring(var.deaths_per_hour)
     HeartbeatTenant            = var.heartbeat_tenant
     Notices                    = var.notices
+    NoticesContact             = var.notices_contact
     FunctionPolicies           = var.function_policies
     PublisherAccounts          = var.publisher_accounts
     PublisherTopics            = var.publisher_topics

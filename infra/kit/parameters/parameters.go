@@ -24,6 +24,7 @@ const (
 	DeathsPerHour              = "DeathsPerHour"
 	HeartbeatTenant            = "HeartbeatTenant"
 	Notices                    = "Notices"
+	NoticesContact             = "NoticesContact"
 	FunctionPolicies           = "FunctionPolicies"
 	PublisherAccounts          = "PublisherAccounts"
 	PublisherTopics            = "PublisherTopics"

@@ -82,7 +82,9 @@ func TestAlarms_onEveryDay(t *testing.T) {
 func withoutNotices(t *testing.T) template {
 	t.Helper()
 	tpl := load(t)
-	maps.DeleteFunc(tpl.Resources, func(_ string, r cfn.Resource) bool { return r.All["Condition"] == "HasNotices" })
+	maps.DeleteFunc(tpl.Resources, func(_ string, r cfn.Resource) bool {
+		return slices.Contains([]any{"HasNotices", "HasContacts"}, r.All["Condition"])
+	})
 	return tpl
 }
 

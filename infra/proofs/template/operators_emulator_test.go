@@ -62,7 +62,8 @@ func TestRolesAllowTheCallsOfTheirFunctions(t *testing.T) {
 	c.add(t, s)
 	c.refused(t, s.tpl)
 	c.unused(t, s.tpl)
-	d := deployment{template: translated(t, "Notices=on"), settings: configurations(t, s.tpl)["default"]}
+	told := translated(t, "Notices=on", "NoticesContact=on")
+	d := deployment{template: told, settings: configurations(t, s.tpl)["default"]}
 	c.confirmed(t, d)
 	c.bounded(t, d)
 	s.answers()

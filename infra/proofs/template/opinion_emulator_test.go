@@ -189,6 +189,7 @@ var allowedReaches = map[string]bool{
 	"Inspect dynamodb:Query DeadLetters/by-status: everything":   true,
 	"Inspect dynamodb:Query DeadLetters/by-tenant: everything":   true,
 	"Inspect dynamodb:Query Endpoints: operators' marks":         true,
+	"Release dynamodb:GetItem Endpoints: an endpoint":            true,
 	"Release dynamodb:BatchGetItem Endpoints: an endpoint":       true,
 	"Release dynamodb:BatchGetItem Endpoints: operators' marks":  true,
 	"Release dynamodb:UpdateItem Backlog: everything":            true,

@@ -113,14 +113,15 @@ func (s *stage) publishKeys() {
 	s.options.Parameters["ForwardTrace"] = "on"
 }
 
-// tellOwners switches notices on.
+// tellOwners switches notices on, with the contacts of owners.
 func (s *stage) tellOwners() {
 	s.t.Helper()
 	name := s.queues["EventsQueue"].Name + "-notices" // a name of the stage's own
 	_, err := eventbridge.NewFromConfig(s.cfg).CreateEventBus(s.t.Context(), &eventbridge.CreateEventBusInput{Name: &name})
 	s.must(err)
 	s.options.Parameters = maps.Clone(s.options.Parameters)
-	s.options.Parameters["Notices"], s.options.Parameters["AWS::StackName"] = "on", strings.TrimSuffix(name, "-notices")
+	s.options.Parameters["Notices"], s.options.Parameters["NoticesContact"] = "on", "on"
+	s.options.Parameters["AWS::StackName"] = strings.TrimSuffix(name, "-notices")
 	s.bus = name
 }
 

@@ -207,6 +207,7 @@ func TestEverythingIsTaggedWithItsStage(t *testing.T) {
 var everything = []string{
 	"AlarmTopicArn=arn:aws:sns:eu-central-1:111122223333:alarms",
 	"TicketTopicArn=arn:aws:sns:eu-central-1:111122223333:tickets", "PublisherAccounts=111122223333", "Notices=on",
+	"NoticesContact=on",
 	"PermissionsBoundaryArn=arn:aws:iam::111122223333:policy/boundary", "HeartbeatTenant=heartbeat",
 	"VpcSubnetIds=subnet-0a,subnet-0b", "VpcSecurityGroupIds=sg-0c",
 	"DomainName=webhooks.example.com", "CertificateArn=arn:aws:acm:eu-central-1:111122223333:certificate/0d",
@@ -277,7 +278,7 @@ func TestWhatIsOffUntilAParameterAsksForIt(t *testing.T) {
 		"EndpointsReadsPolicy", "EndpointsWrites", "EndpointsWritesPolicy", "HeartbeatAlarm", "HeartbeatSchedule",
 		"HeartbeatScheduleRole",
 		"NoticesBus", "NoticesBusPolicy", "OpenByEndpointReads", "OpenByEndpointReadsPolicy", "OpenByEndpointWrites",
-		"OpenByEndpointWritesPolicy", "ReleaseNotices",
+		"OpenByEndpointWritesPolicy", "ReleaseContacts", "ReleaseNotices",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("with every parameter, the stack has (-want +got):\n%s", diff)

@@ -2,7 +2,7 @@
 // operator paused or resumed an endpoint, a delivery died.
 //
 // It promises that a notice which is put again has the same id, and that none holds a secret, the path of a URL or a
-// body. infra/notice.schema.json describes it.
+// body. It holds the contact of an endpoint only if the caller has read it. infra/notice.schema.json describes it.
 package notice
 
 import (
@@ -39,6 +39,7 @@ type Notice struct {
 	Since       time.Time    `json:"since,omitzero"`  // of an end: the beginning
 	Reason      string       `json:"reason,omitzero"` // of the failure behind it, as delivery.Reason
 	Status      int          `json:"status,omitzero"` // of the last answer, if there was one
+	Contact     string       `json:"contact,omitzero"`
 }
 
 // Of is the notice of a change of an endpoint. Endpoint, kind and time make its id, so a notice that is put twice can
@@ -48,6 +49,7 @@ func Of(e endpoint.Endpoint, n circuit.Notice) Notice {
 		ID:   e.ID + "/" + string(n.Kind) + "/" + strconv.FormatInt(n.At.UnixMilli(), 10),
 		Kind: n.Kind, TenantID: e.TenantID, EndpointID: e.ID, Host: e.Host(), Description: e.Description,
 		At: n.At.UTC(), Since: n.Since.UTC(), Reason: n.Reason, Status: n.Status,
+		Contact: e.About.Contact,
 	}
 }
 

@@ -42,7 +42,7 @@ type Health interface {
 	Ends
 }
 
-// Handler is one process of the function. All fields but Bus are required.
+// Handler is one process of the function. All fields but Bus and Contacts are required.
 type Handler struct {
 	Backlog         Backlog
 	Circuits        Health
@@ -54,7 +54,9 @@ type Handler struct {
 	// Wake wakes replay while an operator's job is running.
 	Wake func(context.Context) error
 	// Bus is nil where owners are told nothing.
-	Bus       Bus
+	Bus Bus
+	// Contacts is nil where notices carry none.
+	Contacts  Owners
 	Settings  circuit.Settings
 	Schedule  retry.Schedule
 	Allowance allowance.Settings

@@ -41,6 +41,7 @@ type account struct {
 	*model.Model
 	latency time.Duration // of every call
 	notices bool          // owners are told
+	contact bool          // and their contact is in it
 
 	// refuses has a call refused, by the names in calls. A call for many items is also asked about each of them, under
 	// the name of the call and "Of", with the item's key. It is asked by one call at a time.
@@ -292,6 +293,9 @@ func (a *account) handler() *Handler {
 	}
 	if a.notices {
 		h.Bus, h.Settings.Notices = a, true
+	}
+	if a.contact {
+		h.Contacts = owners{p.Endpoints(), a}
 	}
 	return h
 }

@@ -34,8 +34,9 @@ type Settings struct {
 	ReplayFunction      string        `env:"REPLAY_FUNCTION,notEmpty"`
 	Notices             config.Switch `env:"NOTICES"`
 	// NoticesBus is named in every stack, and is there where Notices is on.
-	NoticesBus string         `env:"NOTICES_BUS,notEmpty"`
-	Minute     config.Seconds `env:"MINUTE_SECONDS"`
+	NoticesBus     string         `env:"NOTICES_BUS,notEmpty"`
+	NoticesContact config.Switch  `env:"NOTICES_CONTACT"` // of notices alone
+	Minute         config.Seconds `env:"MINUTE_SECONDS"`
 
 	// The rest are settings of deliver as well: both functions decide by the same numbers.
 	FunctionTimeout    config.Seconds `env:"FUNCTION_TIMEOUT_SECONDS"`
@@ -65,9 +66,13 @@ func New(c Config) (*Handler, error) {
 	circuits := circuit.New(s.Minute.Duration(), s.FunctionTimeout.Duration())
 	circuits.Notices = bool(s.Notices)
 	var bus Bus
+	var contacts Owners
 	if s.Notices {
 		read.Fields = dynamo.Named
 		bus = notice.Bus{Client: eventbridge.NewFromConfig(c.AWS), Name: s.NoticesBus}
+		if s.NoticesContact {
+			contacts = dynamo.NewEndpoints(tables, s.EndpointsTable)
+		}
 	}
 	return &Handler{
 		Backlog:         dynamo.NewBacklog(tables, s.BacklogTable),
@@ -79,6 +84,7 @@ func New(c Config) (*Handler, error) {
 		DeadLetterQueue: queue.Sender{Client: queues, URL: s.DeadLetterQueueURL},
 		Wake:            wakeReplay(dynamo.NewJobs(tables, s.JobsTable), lambda.NewFromConfig(c.AWS), s.ReplayFunction),
 		Bus:             bus,
+		Contacts:        contacts,
 		Settings:        circuits,
 		Schedule:        s.schedule(),
 		Allowance:       allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),

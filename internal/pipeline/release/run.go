@@ -40,7 +40,7 @@ func (h *Handler) Run(ctx context.Context) error {
 		work.due.send, work.due.bury, work.probes.send, work.recoveries.send, work.paces.send,
 		work.sweeps.goOn)
 
-	owners := teller{bus: h.Bus, circuits: circuits, now: h.Now}
+	owners := teller{bus: h.Bus, contacts: h.Contacts, circuits: circuits, now: h.Now}
 	end := conclusions{circuits: circuits, ends: h.Circuits, owners: owners, settings: h.Settings, now: h.Now}
 	searches := slices.Concat(work.recoveries.searches, work.paces.searches, work.sweeps.searches)
 	note(end.conclude(ctx, troubles, searches, found.slowUntil))

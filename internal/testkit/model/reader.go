@@ -79,7 +79,8 @@ func (r Reader) row(k dynamo.EndpointKey) dynamo.Reading {
 	if found && m.broken[brokenEndpoint+k.EndpointID] || m.broken[brokenMarks+k.TenantID] {
 		return dynamo.Reading{Err: unreadable(k.EndpointID), Gate: endpoint.Gate{Found: true}}
 	}
-	e.Marks = m.marksFor(e)
+	e = bare(e)
+	e.Marks = m.marksFor(m.Endpoints[k.EndpointID])
 	if !found {
 		e = endpoint.Endpoint{}
 	}
