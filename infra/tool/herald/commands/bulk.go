@@ -15,8 +15,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
 	"github.com/herald-webhooks/herald/internal/operators/api"
-	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
@@ -113,13 +113,11 @@ func (b bulk) onIDs(ctx context.Context, c call, ids []string) error {
 
 // onSelection starts a job on the selection of the flags. An endpoint that they name is looked up.
 func (b bulk) onSelection(ctx context.Context, c call) error {
-	if name := c.fields.EndpointID; name != "" && !strings.HasPrefix(name, endpoint.IDPrefix) {
-		found, err := findTarget(ctx, c.stack, api.Target{EndpointID: name, TenantID: c.fields.TenantID})
-		if err != nil {
-			return refusedFlag(c.line, err)
-		}
-		c.fields.EndpointID, c.fields.TenantID = found.EndpointID, found.TenantID
+	found, err := usage.Resolve(ctx, c.stack, c.fields.Selector())
+	if err != nil {
+		return refusedFlag(c.line, err)
 	}
+	c.fields.EndpointID, c.fields.TenantID = found.EndpointID, found.TenantID
 	if b.act != job.Publish {
 		c.fields.Status = stack.OrDead(c.fields.Selector()).Status
 	}

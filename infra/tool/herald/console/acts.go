@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
+	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
@@ -44,7 +46,7 @@ func byIDs(ctx context.Context, s *Server, name string, form url.Values) (done, 
 	act := manyActs[name]
 	ids := form[act.id]
 	if len(ids) == 0 {
-		return "", "", errors.New("no box was ticked")
+		return "", backs[act.id], errors.New("no box was ticked")
 	}
 	done, err = act.byIDs(ctx, s, ids)
 	back = backs[act.id]
@@ -62,9 +64,9 @@ func start(ctx context.Context, s *Server, form url.Values) (done, back string, 
 	if !many && !known {
 		return "", "", errors.New("no such act")
 	}
-	typed := form.Get("typed")
-	if typed != "" && typed != form.Get("count") || typed == "" && act.deletes {
-		return "", "", errors.New("nothing was done: the number that was typed is not the number of the question")
+	number := form.Get(typed)
+	if number != "" && number != form.Get("count") || number == "" && act.deletes {
+		return "", "", &usage.Fault{Field: typed, Text: "nothing was done: this is not the number of the question"}
 	}
 	if known {
 		return named.do(ctx, s, form)
@@ -82,12 +84,13 @@ func start(ctx context.Context, s *Server, form url.Values) (done, back string, 
 // job only, however often it comes.
 func startJobs(ctx context.Context, s *Server, name string, form url.Values) (done, back string, err error) {
 	act, endpoints := manyActs[name], form["endpoint_id"]
+	back = askedOn("/confirm", form) + "?" + filterOf(form).Encode()
 	if len(endpoints) > mostReplays {
-		return "", "", errors.New("nothing was done: too many endpoints")
+		return "", back, errors.New("nothing was done: too many endpoints")
 	}
 	of, err := act.selection(s, form)
 	if err != nil {
-		return "", "", err
+		return "", back, err
 	}
 	request := api.StartJobRequest{Selector: of, Act: job.Act(name), Confirm: act.deletes}
 	var started []string
@@ -98,13 +101,13 @@ func startJobs(ctx context.Context, s *Server, name string, form url.Values) (do
 		}
 		answer, err := ask(ctx, s, act.startJob(), request)
 		if err != nil && len(started) > 0 {
-			return "", "", fmt.Errorf("%s started, then: %w", next.Number(len(started), "job was", "jobs were"), err)
+			return "", back, fmt.Errorf("%s started, then: %w", next.Number(len(started), "job was", "jobs were"), err)
 		}
 		if err != nil {
-			return "", "", err
+			return "", back, err
 		}
 		if answer.Job == nil {
-			return "", "", errors.New("the stack does not say which job was started: see the running jobs")
+			return "", "/jobs", errors.New("the stack does not say which job was started: see the running jobs")
 		}
 		started = append(started, answer.Job.JobID)
 	}
@@ -133,7 +136,7 @@ func (s *Server) perform(a act) http.HandlerFunc {
 		}
 		done, back, err := a(r.Context(), s, r.PostForm)
 		if err != nil {
-			s.render(w, r, page{Title: "Not done", Template: "problem", Stack: s.Name, Operator: s.Operator, Path: "/"}, err)
+			s.render(w, r, s.notDone(r.Context(), back, r.PostForm, err))
 			return
 		}
 		to, _ := url.Parse(s.site.Base + back) // made above
@@ -142,4 +145,35 @@ func (s *Server) perform(a act) http.HandlerFunc {
 		to.RawQuery = q.Encode()
 		http.Redirect(w, r, to.String(), http.StatusSeeOther)
 	}
+}
+
+// notDone is the page with the button, or the question, of an act that was not done. It says why.
+func (s *Server) notDone(ctx context.Context, back string, form url.Values, err error) page {
+	if fault, is := errors.AsType[*usage.Fault](err); is && fault.Field == typed {
+		p, asking := s.read(ctx, "/confirm", s.views()["/confirm"], asked(form))
+		if question, is := p.Data.(question); is && asking == nil {
+			question.Fault = fault.Text
+			p.Data, p.status = question, http.StatusBadRequest
+			return p
+		}
+	}
+	to, _ := url.Parse(back) // made by the act
+	if v, known := s.views()[to.Path]; known {
+		return s.fault(ctx, to.Path, v, to.Query(), err)
+	}
+	p := page{Title: "Not done", Template: "problem", Stack: s.Name, Operator: s.Operator, Path: "/"}
+	p.fail(err)
+	return p
+}
+
+// typed is the field of a question with the number.
+const typed = "typed"
+
+// asked is the address of the question that a form answers.
+func asked(form url.Values) url.Values {
+	q := maps.Clone(form)
+	for _, name := range []string{typed, "count", "token"} {
+		q.Del(name)
+	}
+	return q
 }

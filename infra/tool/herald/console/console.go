@@ -52,7 +52,7 @@ func New(c Config, l net.Listener) (*Server, error) {
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for path, v := range s.views() {
-		mux.HandleFunc("GET "+path, s.show(v))
+		mux.HandleFunc("GET "+path, s.show(path, v))
 	}
 	for path, act := range s.acts() {
 		mux.HandleFunc("POST "+path, s.perform(act))

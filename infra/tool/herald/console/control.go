@@ -34,7 +34,10 @@ func steer(action api.Action[api.Target, api.ControlAnswer]) act {
 func sendTest(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 	at := target(form)
 	sent, err := ask(ctx, s, api.SendTest, api.TestRequest{EndpointID: at.EndpointID, TenantID: at.TenantID})
-	return parts.Controls[next.Test].Done, parts.Link("/delivery", "delivery_id", sent.DeliveryID), err
+	if err != nil {
+		return "", parts.Link("/endpoint", "tenant_id", at.TenantID, "endpoint_id", at.EndpointID), err
+	}
+	return parts.Controls[next.Test].Done, parts.Link("/delivery", "delivery_id", sent.DeliveryID), nil
 }
 
 // resumeTenant lets all endpoints of a tenant go on.

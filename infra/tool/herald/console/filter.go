@@ -4,55 +4,31 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
-	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 )
 
-// events is the selection of rejected events that an address or a form has. Times that select nothing in any case are
-// refused.
-func (s *Server) events(q url.Values) (api.Selector, error) {
-	since, err := s.time(q, "since")
-	if err != nil {
-		return api.Selector{}, err
-	}
-	until, err := s.time(q, "until")
-	if err != nil {
-		return api.Selector{}, err
-	}
-	switch {
-	case since.After(s.Now()):
-		return api.Selector{}, exit.With(exit.Usage,
-			"since %s is in the future: times are in UTC", answers.Shown(since))
-	case !since.IsZero() && !until.IsZero() && !until.After(since):
-		return api.Selector{}, exit.With(exit.Usage,
-			"until %s is not after since %s: times are in UTC", answers.Shown(until), answers.Shown(since))
-	}
-	return api.Selector{TenantID: q.Get("tenant_id"), Reason: q.Get("reason"), Since: since, Until: until}, nil
+// selector is the selection that an address or a form has, read as the command line reads it. Its endpoint may be a
+// name.
+func (s *Server) selector(q url.Values) (api.Selector, error) {
+	return usage.Given{
+		TenantID: q.Get("tenant_id"), EndpointID: q.Get("endpoint_id"), Reason: q.Get("reason"), Status: q.Get("status"),
+		Since: q.Get("since"), Until: q.Get("until"),
+	}.Selector(s.Now().UTC())
 }
 
-// time is a time of an address, zero where there is none. It may be written as the tool takes it: 2h, 22:00. An exact
-// time may have milliseconds, as the end of a job's selection has.
-func (s *Server) time(q url.Values, name string) (time.Time, error) {
-	written := q.Get(name)
-	if written == "" {
-		return time.Time{}, nil
-	}
-	if exact, err := time.Parse(time.RFC3339, written); err == nil {
-		return exact, nil
-	}
-	at, err := usage.ParseTime(name, written, s.Now().UTC())
-	return at.UTC().Truncate(time.Second), err
+// events is the selection of rejected events that an address or a form has.
+func (s *Server) events(q url.Values) (api.Selector, error) {
+	of, err := s.selector(q)
+	return api.Selector{TenantID: of.TenantID, Reason: of.Reason, Since: of.Since, Until: of.Until}, err
 }
 
 // letters is the selection of dead letters that an address or a form has. Without a status, it is of those that are
 // dead: a job has the same default, and a list has what its buttons would select.
 func (s *Server) letters(q url.Values) (api.Selector, error) {
-	of, err := s.events(q)
-	of.EndpointID, of.Status = q.Get("endpoint_id"), q.Get("status")
+	of, err := s.selector(q)
 	if of.Status == "" {
 		of.Status = string(deadletter.Dead)
 	}

@@ -34,7 +34,7 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	s.show(view{template: "find", title: "Search", read: searchPage})(w, r)
+	s.show("/find", view{template: "find", title: "Search", read: searchPage})(w, r)
 }
 
 // ofTenant reports whether an id is a part of a tenant's id, as job_42 is of org:job_42. The text endpoint_id=webhook_1

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"maps"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
@@ -19,12 +21,15 @@ type page struct {
 	Live                                  bool // it asks again by itself
 	Query                                 url.Values
 	Path                                  string // with the query, for a refresh
-	Data                                  any
-	Problem                               string // instead of Data
+	Form                                  *form  // nil where the page has none
+	Data                                  any    // nil where it could not be read
+	Problem                               string // that is about no field of the form
 	Denied                                bool
 	Done                                  string         // an act's result
 	AsOf                                  string         // when the stack was asked
 	Acts                                  []api.Function // the functions that the page's buttons invoke
+
+	status int // 0 for that of a page without a fault
 }
 
 // detail is the content of a page about one thing. Raw is the answer as it came, folded at the end.
@@ -44,17 +49,38 @@ type list struct {
 	More any // of one kind of page
 }
 
-// render writes a page, or its problem.
-func (s *Server) render(w http.ResponseWriter, r *http.Request, p page, err error) {
-	status := http.StatusOK
-	if err != nil {
-		status = http.StatusBadGateway
-		p.Problem, p.Denied = err.Error(), errors.Is(err, exit.ErrDenied)
-		if p.Denied {
-			status = http.StatusForbidden
-		}
+// fail has a page tell an error: beside the field that it is about, or else above its content.
+func (p *page) fail(err error) {
+	_, refused := errors.AsType[*api.Refusal](err)
+	_, mistaken := errors.AsType[*usage.Fault](err)
+	switch p.Denied = errors.Is(err, exit.ErrDenied); {
+	case p.Denied:
+		p.status = http.StatusForbidden
+	case refused, mistaken:
+		p.status = http.StatusBadRequest
+	default:
+		p.status = http.StatusBadGateway
 	}
-	name := "layout"
+	p.Live = false // a refresh would take the words away
+	if p.Form == nil || !p.Form.reject(err) {
+		p.Problem = problem(err)
+	}
+}
+
+// problem is an error in the words of pages.
+func problem(err error) string {
+	if field, text := wrong(err); text != "" {
+		return strings.TrimPrefix(inWords(field)+": "+text, ": ")
+	}
+	return err.Error()
+}
+
+// render writes a page.
+func (s *Server) render(w http.ResponseWriter, r *http.Request, p page) {
+	if p.Form != nil && p.Form.atFault && p.status == 0 {
+		p.Form = nil
+	}
+	name, status := "layout", cmp.Or(p.status, http.StatusOK)
 	if r.Header.Get("Hx-Request") == "true" {
 		name, status = "content", http.StatusOK // htmx shows no other
 	}

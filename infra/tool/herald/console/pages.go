@@ -15,8 +15,12 @@ import (
 
 // deliveriesPage lists those that are searched for, and otherwise places to begin from.
 func deliveriesPage(ctx context.Context, s *Server, q url.Values) (any, error) {
+	selected, err := s.selector(q)
+	if err != nil {
+		return nil, err
+	}
 	of := api.DeliveriesRequest{
-		Page: pageOf(q), EndpointID: q.Get("endpoint_id"), EventID: q.Get("event_id"), TenantID: q.Get("tenant_id"),
+		Page: pageOf(q), EndpointID: selected.EndpointID, EventID: q.Get("event_id"), TenantID: selected.TenantID,
 	}
 	if of.EndpointID != "" || of.EventID != "" {
 		found, err := ask(ctx, s, api.ListDeliveries, of)

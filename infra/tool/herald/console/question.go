@@ -2,11 +2,14 @@ package console
 
 import (
 	"fmt"
+	"maps"
+	"net/url"
 	"strconv"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 // question is asked before an act on many: exact counts, refusals with their reasons, and how many would wait.
@@ -16,10 +19,38 @@ type question struct {
 	Count    int    // that can be done
 	More     bool   // there was no time to count all
 	Typed    bool   // the count has to be typed: this cannot be undone
+	Fault    string // of what was typed
 	Lists    []parts.Section
 	Warnings []string
 	Hidden   []parts.Field
 	Function api.Function
+}
+
+// filterOf is the filter of the page on which a question was asked: the question's fields without its own.
+func filterOf(q url.Values) url.Values {
+	q = maps.Clone(q)
+	for _, name := range []string{"act", "ticked", "count", typed, "token", "message_id"} {
+		q.Del(name)
+	}
+	return q
+}
+
+// askedOn is the page that a question is asked on, "" for any other path and for an act that is not known.
+func askedOn(path string, q url.Values) string {
+	if path != "/confirm" {
+		return ""
+	}
+	switch act := q.Get("act"); act {
+	case next.Replay, next.Purge:
+		return "/dead"
+	case string(job.Publish), discard:
+		return "/rejected"
+	case next.Release, next.ResumeTenant:
+		return "/endpoint"
+	case parts.ResumeJob:
+		return "/job"
+	}
+	return ""
 }
 
 // idPages are the pages of ids in a question. Opening a dead letter is logged, so its delivery is shown instead.

@@ -10,6 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
+	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
@@ -35,12 +36,13 @@ type dryRun struct {
 // survey counts the selection of the address.
 func (s *Server) survey(ctx context.Context, q url.Values, act manyAct) (survey, error) {
 	of, err := act.selection(s, q)
+	if err == nil {
+		of, err = usage.Resolve(ctx, s.Stack, of)
+	}
 	if err != nil {
 		return survey{}, err
 	}
-	v := survey{s: s, act: act, name: job.Act(q.Get("act")), of: of}
-	given := slices.DeleteFunc(slices.Clone(q["endpoint_id"]), func(id string) bool { return id == "" })
-	v.ids = slices.Compact(slices.Sorted(slices.Values(given)))
+	v := survey{s: s, act: act, name: job.Act(q.Get("act")), of: of, ids: endpointsOf(q, of)}
 	if len(v.ids) > mostReplays {
 		return v, fmt.Errorf("choose %d endpoints at most, or all by a filter", mostReplays)
 	}
@@ -57,6 +59,16 @@ func (s *Server) survey(ctx context.Context, q url.Values, act manyAct) (survey,
 		v.rows = append(v.rows, dryRun{would, v.of.EndpointID, parts.InWords(v.of)})
 	}
 	return v, nil
+}
+
+// endpointsOf are the endpoints that an address names. One alone may be named by its host or description: the selection
+// has its id.
+func endpointsOf(q url.Values, of api.Selector) []string {
+	given := slices.DeleteFunc(slices.Clone(q["endpoint_id"]), func(id string) bool { return id == "" })
+	if len(given) == 1 && of.EndpointID != "" {
+		given[0] = of.EndpointID
+	}
+	return slices.Compact(slices.Sorted(slices.Values(given)))
 }
 
 // complete fills in the question about the selection.

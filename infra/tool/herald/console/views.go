@@ -2,8 +2,10 @@ package console
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/herald-webhooks/herald/internal/operators/api"
 )
@@ -44,26 +46,55 @@ func (s *Server) views() map[string]view {
 }
 
 // show answers with a whole page, or with its refreshed part where the page itself asks.
-func (s *Server) show(v view) http.HandlerFunc {
+func (s *Server) show(path string, v view) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		q := r.URL.Query()
-		p := page{
-			Title: v.title, Template: v.template, Nav: v.nav, Live: v.live && !s.costs(q), Stack: s.Name, Operator: s.Operator,
-			Query: q, Path: refreshPath(r.URL), Done: q.Get("done"), Acts: v.acts, AsOf: s.site.At(s.Now()).Title,
+		p, err := s.read(r.Context(), path, v, r.URL.Query())
+		to := askedOn(path, p.Query)
+		switch page, known := s.views()[to]; {
+		case err != nil && known:
+			p = s.fault(r.Context(), to, page, p.Query, err)
+		case err != nil:
+			p.fail(err)
 		}
-		s.learn(r.Context(), v.acts)
-		var err error
-		p.Data, err = v.read(r.Context(), s, p.Query)
-		s.render(w, r, p, err)
+		s.render(w, r, p)
 	}
 }
 
+// read reads a page.
+func (s *Server) read(ctx context.Context, path string, v view, q url.Values) (p page, err error) {
+	p = page{
+		Title: v.title, Template: v.template, Nav: v.nav, Live: v.live && !s.costs(q), Stack: s.Name, Operator: s.Operator,
+		Query: q, Path: refreshPath(path, q), Done: q.Get("done"), Acts: v.acts, AsOf: s.site.At(s.Now()).Title,
+		Form: formAt(path, q),
+	}
+	s.learn(ctx, v.acts)
+	p.Data, err = v.read(ctx, s, q)
+	return p, err
+}
+
+// fault is a page with the error of what was asked on it. What the page shows is shown as well, unless a field of its
+// form is wrong, or it cannot be read either.
+func (s *Server) fault(ctx context.Context, path string, v view, q url.Values, err error) page {
+	p, reading := s.read(ctx, path, v, filterOf(q))
+	switch {
+	case reading != nil:
+		p.Data, err = nil, reading
+	case p.Form != nil && p.Form.atFault: // it found what the page is about
+		p.Form = nil
+	}
+	if p.fail(err); p.Problem == "" {
+		p.Data = nil
+	}
+	return p
+}
+
 // refreshPath is the address of a page for its refresh. The result of an act is told once: it may not hold any more.
-func refreshPath(u *url.URL) string {
-	q := u.Query()
+func refreshPath(path string, q url.Values) string {
+	path = strings.TrimSuffix(path, "{$}")
+	q = maps.Clone(q)
 	q.Del("done")
 	if len(q) == 0 {
-		return u.Path
+		return path
 	}
-	return u.Path + "?" + q.Encode()
+	return path + "?" + q.Encode()
 }

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -62,12 +63,6 @@ func (f Fields) Target() api.Target {
 func Read(
 	c *cli.Command, now time.Time, object func(path string) (jsontext.Value, error),
 ) (f Fields, err error) {
-	at, err := spanOf(c, now)
-	if err != nil {
-		return Fields{}, err
-	}
-	f.Since, f.Until = at.since, at.until
-	f.Before = at.before
 	for flag, field := range f.flags() {
 		*field = c.String(flag)
 	}
@@ -77,11 +72,17 @@ func Read(
 			return Fields{}, err
 		}
 	}
-	if f.EndpointID != "" {
-		f.TenantID, f.EndpointID, err = Place(c, f.EndpointID)
-		if err != nil {
-			return Fields{}, err
-		}
+	selected, err := Given{
+		TenantID: f.TenantID, EndpointID: f.EndpointID, Since: c.String("since"), Until: c.String("until"),
+	}.Selector(now)
+	if err != nil {
+		return Fields{}, hinted(c, err)
+	}
+	f.TenantID, f.EndpointID = selected.TenantID, selected.EndpointID
+	f.Since, f.Until = selected.Since, selected.Until
+	f.Before, err = exactly("before", c.String("before"), now)
+	if err != nil {
+		return Fields{}, err
 	}
 	f.Rate, f.ShowPath = c.Int("rate"), c.Bool("path")
 	f.PerHost = c.Int("per-host")
@@ -103,15 +104,17 @@ func Argument(c *cli.Command) (string, error) {
 	return c.Args().First(), nil
 }
 
-// Place names an endpoint as an operator does: by its id, or by its tenant and its host or description. Without a
-// name the tenant alone would be meant.
+// Place names an endpoint as an operator does: by its id, or by its tenant and its host or description.
 func Place(c *cli.Command, given string) (tenant, name string, err error) {
-	tenant, name = c.String("tenant"), given
-	if before, after, both := strings.Cut(name, "/"); both && (tenant == "" || tenant == before) {
-		tenant, name = before, after
+	tenant, name, err = place(c.String("tenant"), given)
+	return tenant, name, hinted(c, err)
+}
+
+// hinted adds where to read on to the fault of an argument, which has no flag that says so.
+func hinted(c *cli.Command, err error) error {
+	fault, is := errors.AsType[*Fault](err)
+	if !is || fault.Field != "endpoint_id" {
+		return err
 	}
-	if name == "" {
-		return "", "", exit.With(exit.Usage, "%q names no endpoint; see %s --help", given, c.FullName())
-	}
-	return tenant, name, nil
+	return exit.With(exit.Usage, "%s; see %s --help", fault.Text, c.FullName())
 }

@@ -1,4 +1,4 @@
-// Package usage reads command lines into the fields of a request.
+// Package usage reads what operators write, in command lines and in the forms of pages, into the fields of a request.
 //
 // It promises that a line with a fault is refused in plain words before anything else is done: an unknown or empty
 // flag, a word too many, a time that is none, a flag given twice, --dry-run where a command has no plan.

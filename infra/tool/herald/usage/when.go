@@ -1,14 +1,11 @@
 package usage
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/urfave/cli/v3"
-
-	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 )
 
 // layouts are the forms of a time, including the form in tables. A time without a zone is in this machine's zone.
@@ -18,8 +15,8 @@ var layouts = []string{
 }
 
 // ParseTime reads a time as operators write it: 2026-01-02T15:04:05Z, 2026-01-02, 22:00 (the last one, here),
-// 7d or 2h for so long ago, yesterday, or seconds since 1970.
-func ParseTime(flag, text string, now time.Time) (time.Time, error) {
+// 7d or 2h for so long ago, yesterday, or seconds since 1970. A text that is no time is a [Fault] of its field.
+func ParseTime(field, text string, now time.Time) (time.Time, error) {
 	switch day := moments(dayOf(now), now.Location())[0]; text {
 	case "now":
 		return now, nil
@@ -39,7 +36,7 @@ func ParseTime(flag, text string, now time.Time) (time.Time, error) {
 		return now.Add(-d), nil
 	}
 	const forms = "7d or 2h (ago), 22:00, 2026-01-02 or 2026-01-02T15:04:05Z"
-	return time.Time{}, exit.With(exit.Usage, "--%s: %q is no time; give %s", flag, text, forms)
+	return time.Time{}, &Fault{field, fmt.Sprintf("%q is no time; give %s", text, forms)}
 }
 
 // parseClock reads a time by the layouts. A time of the day is the last moment at which clocks showed it, a date its
@@ -97,32 +94,6 @@ func parseAgo(text string) (sum time.Duration, ok bool) {
 		text = text[len(part[0]):]
 	}
 	return sum, sum > 0 && sum <= longestAgo
-}
-
-// span has the times that --since, --until and --before set; --since 22:00 --until 06:00 is last night.
-type span struct{ since, until, before time.Time }
-
-// spanOf reads the times of a line, to the second.
-func spanOf(c *cli.Command, now time.Time) (s span, err error) {
-	for flag, at := range map[string]*time.Time{"since": &s.since, "until": &s.until, "before": &s.before} {
-		text := c.String(flag)
-		if text == "" {
-			continue
-		}
-		parsed, err := ParseTime(flag, text, now)
-		if err != nil {
-			return span{}, err
-		}
-		*at = parsed.UTC().Truncate(time.Second)
-	}
-	if s.since.After(now) {
-		return span{}, exit.With(exit.Usage, "--since %s is in the future: %s", c.String("since"), stamp(s.since))
-	}
-	if !s.since.IsZero() && !s.until.IsZero() && !s.until.After(s.since) {
-		return span{}, exit.With(exit.Usage, "--until %s is not after --since %s: %s and %s",
-			c.String("until"), c.String("since"), stamp(s.until), stamp(s.since))
-	}
-	return s, nil
 }
 
 // stamp is a time as a request has it.
