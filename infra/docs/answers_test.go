@@ -18,7 +18,8 @@ type decoders map[string]func(answer []byte) error
 
 // add takes up an action, under its function and its name.
 // aliases turns functions as the page names them into those of the actions.
-var aliases = strings.NewReplacer("replay:delete", string(api.ReplayForGood), "inspect:scan", string(api.InspectScan))
+var aliases = strings.NewReplacer("replay:delete", string(api.ReplayForGood), "inspect:scan", string(api.InspectScan),
+	"apikeys:revoke", string(api.APIKeysRevoke))
 
 func add[Request, Answer any](to decoders, a api.Action[Request, Answer]) {
 	to[fmt.Sprintf("%s %s", a.Function, a.Name)] = func(answer []byte) error {
@@ -52,6 +53,7 @@ func TestTheAnswersOfOperatorsHaveTheFieldsThatTheExamplesShow(t *testing.T) {
 	add(known, api.IssueKey)
 	add(known, api.ListKeys)
 	add(known, api.RevokeKey)
+	add(known, api.RevokeAllKeys)
 	add(known, api.ImportEndpoints)
 	add(known, api.EraseTenant.At(api.Replay)) // the example's is a dry run
 	example := regexp.MustCompile("(?s)`([a-z:]+)`:\n\n```jsonl?\n([^\n]+)\n[^`]*```\n\nAnswer:\n\n```json\n(.*?)```")

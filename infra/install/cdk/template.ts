@@ -716,6 +716,13 @@ export abstract class HeraldOutputs extends Construct {
   }
 
   /**
+   * Its alias: lists and revokes API keys, and issues none
+   */
+  get apikeysRevokeFunctionName(): string {
+    return this.output('ApikeysRevokeFunctionName')
+  }
+
+  /**
    * The API's function, also operator function: import
    */
   get webhooksFunctionName(): string {

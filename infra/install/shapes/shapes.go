@@ -116,7 +116,7 @@ func actionsOf(f *ast.File) (rows []string) {
 // functions are operator functions as they are invoked, by their constants.
 var functions = map[string]string{
 	"Inspect": "inspect", "InspectScan": "inspect:scan", "Replay": "replay", "ReplayForGood": "replay:delete",
-	"Control": "control", "APIKeys": "apikeys", "Webhooks": "webhooks",
+	"Control": "control", "APIKeys": "apikeys", "APIKeysRevoke": "apikeys:revoke", "Webhooks": "webhooks",
 }
 
 // fieldsOf are the rows of a file's structs that have JSON. Nil takes all types.

@@ -95,6 +95,11 @@ output "apikeys_function_name" {
   value       = aws_cloudformation_stack.herald.outputs["ApikeysFunctionName"]
 }
 
+output "apikeys_revoke_function_name" {
+  description = "Its alias: lists and revokes API keys, and issues none"
+  value       = aws_cloudformation_stack.herald.outputs["ApikeysRevokeFunctionName"]
+}
+
 output "webhooks_function_name" {
   description = "The API's function, also operator function: import"
   value       = aws_cloudformation_stack.herald.outputs["WebhooksFunctionName"]

@@ -161,8 +161,8 @@ func TestWhoMayInvokeWhat(t *testing.T) {
 	}
 	want := map[string][]string{
 		"Deleters":            {"ReplayFunction:delete"},
-		"InstanceManagers":    {"InspectFunction", "ReplayFunction", "ControlFunction"},
-		"KeyIssuers":          {"ApikeysFunction", "WebhooksFunction"},
+		"InstanceManagers":    {"InspectFunction", "ReplayFunction", "ControlFunction", "ApikeysFunction:revoke"},
+		"KeyIssuers":          {"ApikeysFunction", "WebhooksFunction", "ApikeysFunction:revoke"},
 		"ReleaseRole":         {"ReplayFunction"},
 		"ReleaseScheduleRole": {"ReleaseFunction"},
 		"SubscriptionReaders": {"InspectFunction:scan"},
@@ -172,6 +172,7 @@ func TestWhoMayInvokeWhat(t *testing.T) {
 	}
 	for id, of := range map[string][2]string{
 		"ReplayDelete": {"ReplayFunction", invoke.ForGood}, "InspectScan": {"InspectFunction", invoke.Scan},
+		"ApikeysRevoke": {"ApikeysFunction", invoke.Revoke},
 	} {
 		alias := tpl.OfType("AWS::Lambda::Alias")[id].Properties
 		if target(alias["FunctionName"]) != of[0] || alias["Name"] != of[1] {

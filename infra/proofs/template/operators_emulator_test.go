@@ -250,15 +250,16 @@ func (s *stage) people() map[string]lambda.Handler {
 	looks := inspect.New(inspect.Config{
 		Settings: functions.Settings[inspect.Settings](s.t, s.options, "inspect"), AWS: s.aws("inspect"), Log: log,
 	}).Function()
+	keys := apikeys.New(apikeys.Config{
+		Settings: functions.Settings[apikeys.Settings](s.t, s.options, "apikeys"), AWS: s.aws("apikeys"), Log: log,
+	}).Function()
 	return map[string]lambda.Handler{
 		"inspect": looks, "inspect:scan": testkit.ByAlias(looks, invoke.Scan),
 		"replay": again, "replay:delete": testkit.ByAlias(again, invoke.ForGood),
 		"control": control.New(control.Config{
 			Settings: functions.Settings[control.Settings](s.t, s.options, "control"), AWS: s.aws("control"), Log: log,
 		}).Function(),
-		"apikeys": apikeys.New(apikeys.Config{
-			Settings: functions.Settings[apikeys.Settings](s.t, s.options, "apikeys"), AWS: s.aws("apikeys"), Log: log,
-		}).Function(),
+		"apikeys": keys, "apikeys:revoke": testkit.ByAlias(keys, invoke.Revoke),
 		"webhooks": s.webhooks(),
 	}
 }

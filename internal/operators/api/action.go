@@ -23,6 +23,9 @@ const (
 
 	// InspectScan is the alias of inspect by which alone it reads the endpoints of all tenants. It has a right of its own.
 	InspectScan Function = "inspectscan"
+
+	// APIKeysRevoke is the alias of apikeys that lists and revokes keys, and issues none. It has a right of its own.
+	APIKeysRevoke Function = "apikeysrevoke"
 )
 
 // Action is what a function can be asked for. It ties the type of the request to that of the answer, so that neither a

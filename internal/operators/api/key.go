@@ -12,10 +12,13 @@ var (
 	IssueKey = Action[IssueKeyRequest, IssuedKey]{APIKeys, "issue"}
 
 	// ListKeys shows a tenant's keys, newest first, revoked ones included.
-	ListKeys = Action[KeysRequest, List[Key]]{APIKeys, "list"}
+	ListKeys = Action[KeysRequest, List[Key]]{APIKeysRevoke, "list"}
 
 	// RevokeKey ends a key for every request that starts after the answer. Revoking again changes nothing.
-	RevokeKey = Action[RevokeKeyRequest, Key]{APIKeys, "revoke"}
+	RevokeKey = Action[RevokeKeyRequest, Key]{APIKeysRevoke, "revoke"}
+
+	// RevokeAllKeys ends all keys of a tenant, or as many as there is time for.
+	RevokeAllKeys = Action[RevokeAllRequest, RevokedKeys]{APIKeysRevoke, "revoke_all"}
 )
 
 // IssueKeyRequest asks for a key. Any tenant id of the right form will do: Herald keeps no list of tenants.
@@ -41,6 +44,31 @@ type RevokeKeyRequest struct {
 
 	// If it is given, the key of another tenant is refused.
 	TenantID string `json:"tenant_id"`
+}
+
+// RevokeAllRequest names the tenant whose keys are revoked.
+type RevokeAllRequest struct {
+	TenantID string `json:"tenant_id"`
+
+	// Must be true, since a revoked key stays revoked.
+	Confirm bool `json:"confirm"`
+
+	// Why, for the audit log: at most 256 printable characters.
+	Reason string `json:"reason"`
+
+	// The next_cursor of the answer before, to the same tenant. Left out, the work begins anew.
+	Cursor string `json:"cursor"`
+}
+
+// RevokedKeys is the answer of one request, about its own part.
+type RevokedKeys struct {
+	TenantID string `json:"tenant_id"`
+
+	// How many keys the request has revoked. Those that were revoked before are not counted.
+	Revoked int `json:"revoked"`
+
+	// Null once the keys were listed again from the first to the last, and none was left.
+	NextCursor *string `json:"next_cursor"`
 }
 
 // Key is a key without its text.

@@ -2,7 +2,7 @@
 //
 // It promises that a key's text is in the answer of issue and nowhere else, ever: not in the
 // table, a list or the log. Issuing a key is becoming the tenant: only the managed policy
-// KeyIssuers allows it.
+// KeyIssuers allows it, since the alias invoke.Revoke, which operators may invoke, refuses it.
 package apikeys
 
 import (
@@ -40,11 +40,10 @@ type Handler struct {
 func (h *Handler) Function() *invoke.Function {
 	return &invoke.Function{
 		Name: string(api.APIKeys), Audit: h.Audit, Log: h.Log, Now: h.Now,
-		Actions: invoke.Table(
-			invoke.Serve(api.IssueKey, h.issue),
+		Actions: invoke.Table(append(invoke.NotBy(invoke.Revoke, invoke.Serve(api.IssueKey, h.issue)),
 			invoke.Serve(api.ListKeys, h.list),
 			invoke.Serve(api.RevokeKey, h.revoke),
-		),
+			invoke.Serve(api.RevokeAllKeys, h.revokeAll))...),
 	}
 }
 

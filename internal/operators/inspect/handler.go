@@ -56,7 +56,7 @@ type Handler struct {
 
 // Function returns the operator function with the actions of this package.
 func (h *Handler) Function() *invoke.Function {
-	actions := invoke.NotByScan(
+	actions := invoke.NotBy(invoke.Scan,
 		slices.Concat(h.aboutEndpoints(), h.aboutDeliveries(), h.aboutLetters(), h.aboutOperations())...)
 	actions = append(actions, invoke.Serve(api.ListSubscribers, subscriberList{h.Subscribers}.list))
 	return &invoke.Function{

@@ -19,6 +19,10 @@ const (
 	// Scan is the alias by which alone a function reads the endpoints of all tenants. A role that may invoke the function
 	// alone sees those in trouble, and those of a tenant that it can name.
 	Scan = "scan"
+
+	// Revoke is the alias by which a function ends keys and makes none. A role that may invoke the alias alone can lock a
+	// tenant out, and act as nobody.
+	Revoke = "revoke"
 )
 
 // ByAlias refuses an act that would delete for good, unless the function was invoked by the alias ForGood.
@@ -29,13 +33,13 @@ func ByScan(ctx context.Context) error {
 	return byAlias(ctx, Scan, "what reads the endpoints of all tenants")
 }
 
-// NotByScan has actions refuse to be asked of the alias Scan: a role that may invoke the alias alone sees who
-// subscribes, and nothing else.
-func NotByScan(entries ...Entry) []Entry {
+// NotBy has actions refuse to be asked of an alias: a role that may invoke the alias alone can do what that is for, and
+// nothing else.
+func NotBy(alias string, entries ...Entry) []Entry {
 	for n, e := range entries {
 		entries[n].action = func(ctx context.Context, call *Call, payload []byte) (any, error) {
-			if aliasOf(ctx) == Scan {
-				return nil, Refuse(api.CodeUnknownAction, "action", "ask the function itself, without :"+Scan)
+			if aliasOf(ctx) == alias {
+				return nil, Refuse(api.CodeUnknownAction, "action", "ask the function itself, without :"+alias)
 			}
 			return e.action(ctx, call, payload)
 		}

@@ -29,7 +29,7 @@ func TestActs_askFirstAndAllAlike(t *testing.T) {
 		if out.code != exit.Usage {
 			t.Errorf("herald %s: exit code %d: %s", line, out.code, out.words)
 		}
-		looks := []any{"endpoint", "causes", "job"}
+		looks := []any{"endpoint", "causes", "job", "list"}
 		acts := slices.DeleteFunc(f.requests, func(r sent) bool {
 			return r["dry_run"] == true || slices.Contains(looks, r["action"])
 		})

@@ -33,7 +33,8 @@ var (
 		"dead replay --tenant a": exit.Done, "dead replay msg_1": exit.Usage, "dead purge --tenant a --watch": exit.Done,
 		"dead purge msg_1": exit.Usage, "rejected publish --tenant a": exit.Done, "rejected publish m1": exit.Usage,
 		"rejected discard m1": exit.Usage, "jobs stop job_1": exit.Usage, "jobs resume job_1": exit.Usage,
-		"keys issue --tenant a": exit.Usage, "keys revoke hk_1": exit.Usage, "test a/b": exit.Done, "verify": exit.Usage,
+		"keys issue --tenant a": exit.Usage, "keys revoke hk_1": exit.Usage, "keys revoke-all a": exit.Done,
+		"test a/b": exit.Done, "verify": exit.Usage,
 		"events send user.created --tenant a": exit.Done, "console": exit.Usage, "stop": exit.Done, "start": exit.Done,
 	}
 )
@@ -42,7 +43,7 @@ var (
 var anything = together(api.Erased{}, api.Survey{Selected: 1, Ready: 1, Complete: true})
 
 func TestDryRun_changesNothing(t *testing.T) {
-	looks := []any{"endpoint", "causes"}
+	looks := []any{"endpoint", "causes", "list"}
 	for line, want := range actors {
 		f := &fake{
 			answers: map[string]string{"webhooks import": imports(wouldCreate)},

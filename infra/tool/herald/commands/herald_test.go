@@ -148,7 +148,7 @@ func (f *fake) run(ctx context.Context, on *terminal.Terminal, args ...string) (
 		f.sought = true
 		functions := map[string]string{
 			"inspect": "inspect", "replay": "replay", "control": "control", "apikeys": "apikeys", "webhooks": "webhooks",
-			"replaydelete": "replay:delete", "inspectscan": "inspect:scan",
+			"replaydelete": "replay:delete", "inspectscan": "inspect:scan", "apikeysrevoke": "apikeys:revoke",
 		}
 		delete(functions, f.lacks)
 		return stack.Stack{

@@ -64,7 +64,7 @@ func TestPages_leadOn(t *testing.T) {
 	}
 	f.asked = nil
 	get(t, browser, web.URL+"/keys?cursor=page+2&tenant_id=acme")
-	if want := []string{`apikeys list {"cursor":"page 2","tenant_id":"acme"}`}; !slices.Equal(f.asked, want) {
+	if want := []string{`apikeysrevoke list {"cursor":"page 2","tenant_id":"acme"}`}; !slices.Equal(f.asked, want) {
 		t.Errorf("asked %v, not %v", f.asked, want)
 	}
 }

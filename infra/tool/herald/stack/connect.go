@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // localConfig is the AWS configuration of the local stack, below the folder that it runs from.
@@ -120,6 +121,9 @@ func (s *Stack) find(ctx context.Context) error {
 			s.Functions[strings.ToLower(folder)] = value
 		}
 		s.Outputs[key] = value
+	}
+	if revoke := string(api.APIKeysRevoke); s.Functions[revoke] == "" { // of an older version: it has the function alone
+		s.Functions[revoke] = s.Functions[string(api.APIKeys)]
 	}
 	return s.check()
 }

@@ -68,9 +68,9 @@ func (s Stack) Describe() string {
 // product is how the output Product begins, which names the version, too.
 const product = "Herald "
 
-// functionForm is a name, which begins as a stack's, perhaps with the alias of replay or of inspect. The number of an
+// functionForm is a name, which begins as a stack's, perhaps with an alias. The number of an
 // account is none.
-var functionForm = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]*(:delete|:scan)?$`)
+var functionForm = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_-]*(:delete|:scan|:revoke)?$`)
 
 // check refuses a stack that leads requests or events to another account. Requests may have secrets. The outputs cannot
 // be trusted: the maker of a stack can write anything into them.

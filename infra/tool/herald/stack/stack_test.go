@@ -98,6 +98,7 @@ func TestStack_find_refusesWhatIsNotInTheAccount(t *testing.T) {
 		"ours":                    {[]string{ours, inspect, queue}, ""},
 		"of a checkout":           {[]string{"Product=Herald checkout", inspect, queue}, ""},
 		"with replay's alias":     {[]string{ours, inspect, queue, replay + "h-replay:delete"}, ""},
+		"with apikeys's alias":    {[]string{ours, inspect, queue, "ApikeysRevokeFunctionName=h-apikeys:revoke"}, ""},
 		"with inspect's alias":    {[]string{ours, inspect, queue, "InspectScanFunctionName=h-inspect:scan"}, ""},
 		"no product":              {[]string{inspect, queue}, "not a stack of Herald"},
 		"another product":         {[]string{"Product=Heraldry 1.0.0", inspect, queue}, "not a stack of Herald"},
