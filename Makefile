@@ -28,8 +28,9 @@ OLDER ?=
 export CATALOGUE
 OVERLAY := $(if $(CATALOGUE),.local/catalogue/overlay.json)
 # One set of flags for all programs, so that each package is compiled once.
-GO_BUILD := go build $(addprefix -overlay ,$(OVERLAY)) -tags lambda.norpc -trimpath -buildvcs=false \
-	-ldflags '-s -w -X github.com/herald-webhooks/herald/internal/edges/config.Version=$(VERSION)'
+GO_BUILD = go build $(addprefix -overlay ,$(OVERLAY)) -tags lambda.norpc -trimpath -buildvcs=false \
+	-ldflags '-s -w -X github.com/herald-webhooks/herald/internal/edges/config.Version=$(VERSION)$(if $(COMMIT), \
+		-X github.com/herald-webhooks/herald/infra/tool/herald/commands.Commit=$(COMMIT))'
 DEPLOYED := GOOS=linux GOARCH=arm64 $(GO_BUILD)
 
 # What is tested, measured and shipped is compiled by the one toolchain that go.mod names; any Go from its go line on
@@ -55,10 +56,14 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident practise settings test unit e2e lint sizes freeze regions mutants invariants fuzz publishers versions suite fips vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries outbox hostile tools clean
+.PHONY: help run stack incident practise settings test unit e2e lint sizes freeze regions mutants invariants fuzz publishers versions suite fips vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries outbox hostile proofs tools clean
 
-help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+# The targets that people use. The others prove or measure one thing each, or serve these.
+USED := run stack incident test site cli verify build package proofs
+help: ## list the targets that people use; ALL=1 lists all
+	@awk -F ':.*## ' -v used=' $(USED) ' -v all='$(ALL)' '/^[a-z0-9-]+:.*## / && (all || index(used, " " $$1 " ")) \
+		{ printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@[ -n "$(ALL)" ] || echo "  make help ALL=1 lists all targets"
 
 run: ## start the local stack and show Herald at work; CATALOGUE=file adds events; ONCE=1 ends after that
 	@$(MAKE) -j2 .venv/engine native
@@ -240,6 +245,8 @@ package-functions:
 	@echo "compiling the functions for arm64"
 	@$(DEPLOYED) -o .local/arm64 ./functions/...
 
+# The functions do without it: they would be other programs at each commit.
+package-herald-%: COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 package-herald-%:
 	@echo "compiling herald for $*"
 	@GOOS=$(firstword $(subst _, ,$*)) GOARCH=$(lastword $(subst _, ,$*)) $(GO_BUILD) \
@@ -323,6 +330,9 @@ outbox: tools ## kill the outbox's relays KILLS=500 times around each of their c
 
 hostile: .venv/installed ## play hostile receivers to Herald and to stock HTTP clients, and write hostile.md (a quarter of an hour)
 	go run ./infra/proofs/hostile -write infra/docs/hostile.md
+
+proofs: ## run what proves and measures, FOR=1m for each search, and print the table of proof.md; ONLY=regexp; WRITE=1 (over an hour)
+	@go run ./infra/proofs/claims -for $(or $(FOR),1m) -only '$(ONLY)' $(if $(WRITE),-write)
 
 tools: ## install linters, Python and npm tools below the checkout
 	@$(MAKE) -s -j4 $(TOOLS)

@@ -112,6 +112,24 @@ func TestMake_explainsEveryTarget(t *testing.T) {
 	}
 }
 
+// A newcomer sees what people use; ten of forty do not hide what the others are for.
+func TestMake_helpShowsTenTargetsFirst(t *testing.T) {
+	lines := func(variables ...string) []string {
+		out, err := recipe(t, "$(MAKE) help", variables...)
+		if err != nil {
+			t.Fatal(err, out)
+		}
+		return strings.Split(out, "\n")
+	}
+	few, all := lines(), lines("ALL=1")
+	if len(few) != 10+1 || few[10] != "  make help ALL=1 lists all targets" {
+		t.Errorf("make help prints\n%s", strings.Join(few, "\n"))
+	}
+	if want := len(explained.FindAllString(readFile(t, "Makefile"), -1)); len(all) != want || want <= len(few) {
+		t.Errorf("make help ALL=1 prints %d targets of %d", len(all), want)
+	}
+}
+
 // shown is a text as a recipe of the Makefile shows it.
 func shown(t *testing.T, text string) (string, error) {
 	t.Helper()

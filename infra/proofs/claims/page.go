@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// page is the document with the results of the last run that was written into it.
+const page = "infra/docs/proof.md"
+
+// start and end are around the table in the page.
+const (
+	start = "\n## The last run\n\n"
+	end   = "\n## "
+)
+
+// row is a line of the table.
+type row struct {
+	claim, command string
+	result         result
+}
+
+// table is the rows as Markdown.
+func table(rows []row) string {
+	var text strings.Builder
+	text.WriteString("| claim | command | result | date | commit |\n|---|---|---|---|---|\n")
+	for _, r := range rows {
+		fmt.Fprintf(&text, "| %s | `%s` | %s | %s | %s |\n",
+			r.claim, r.command, r.result.Says, r.result.Date, r.result.Commit)
+	}
+	return text.String()
+}
+
+// write puts the table into the page, in the place of the one before.
+func write(path, made string) error {
+	text, err := os.ReadFile(path) //nolint:gosec // the checkout's
+	if err != nil {
+		return fmt.Errorf("reading the page: %w", err)
+	}
+	before, rest, found := bytes.Cut(text, []byte(start))
+	if !found {
+		return fmt.Errorf("%s has no heading %q", path, strings.TrimSpace(start))
+	}
+	_, after, _ := bytes.Cut(rest, []byte(end))
+	whole := string(before) + start + made + end + string(after)
+	return os.WriteFile(path, []byte(whole), 0o644) //nolint:gosec // a document
+}
