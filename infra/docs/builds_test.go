@@ -6,12 +6,14 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/infra/tool/herald/commands"
 	"github.com/herald-webhooks/herald/internal/edges/config"
 )
 
@@ -20,6 +22,9 @@ func TestMake_setsTheVersionThatProgramsSay(t *testing.T) {
 	if config.Version != "dev" { // it does not compile without the variable that is set
 		t.Fatalf("a test has the version %s", config.Version)
 	}
+	if commands.Commit != "" {
+		t.Fatalf("a test has the commit %s", commands.Commit)
+	}
 	set := "-X " + reflect.TypeFor[config.Function[struct{}]]().PkgPath() + ".Version="
 	for _, build := range []string{"$(GO_BUILD)", "$(DEPLOYED)"} {
 		if got, err := shown(t, build); err != nil || !strings.Contains(got, set) {
@@ -27,12 +32,12 @@ func TestMake_setsTheVersionThatProgramsSay(t *testing.T) {
 		}
 	}
 	program := filepath.Join(t.TempDir(), "herald")
-	if out, err := recipe(t, "$(GO_BUILD) -o "+program+" ./infra/tool/herald", "VERSION=9.8.7"); err != nil {
+	if out, err := recipe(t, "$(GO_BUILD) -o "+program+" ./infra/tool/herald", "VERSION=9.8.7", "COMMIT=abc"); err != nil {
 		t.Fatalf("building: %v: %s", err, out)
 	}
+	says := "herald version 9.8.7, github.com/herald-webhooks/herald, commit abc, " + runtime.Version() + ", "
 	for mode, want := range map[string]string{
-		"off": "herald version 9.8.7, " + program,
-		"on":  "herald version 9.8.7, FIPS 140-3 by the Go Cryptographic Module latest, " + program,
+		"off": says + program, "on": says + "FIPS 140-3 by the Go Cryptographic Module latest, " + program,
 	} {
 		version := exec.CommandContext(t.Context(), program, "--version")
 		version.Env = append(os.Environ(), "GODEBUG=fips140="+mode)

@@ -7,13 +7,11 @@ package commands
 
 import (
 	"context"
-	"os"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
-	"github.com/herald-webhooks/herald/internal/edges/config"
 )
 
 // Run runs a command line, the program's name included, on a terminal, and returns the exit code.
@@ -30,7 +28,7 @@ func tree(s setup) *cli.Command {
 			"delete for good, and KeyIssuers for keys and imports. Your ARN goes with every request; the\n" +
 			"proof is in CloudTrail, if its data events are on.\n" +
 			"Exit codes: 0 done, 1 failed, 2 usage, 3 unhealthy or done in part, 4 denied.",
-		Version:               config.Version + cryptography() + installedAt(),
+		Version:               version(build()),
 		EnableShellCompletion: true,
 		Suggest:               true,
 		Reader:                s.terminal.In,
@@ -58,21 +56,4 @@ func tree(s setup) *cli.Command {
 	}
 	usage.Prepare(root)
 	return root
-}
-
-// cryptography follows the version where the program is in FIPS 140-3 mode.
-func cryptography() string {
-	if module := config.FIPSModule(); module != "" {
-		return ", FIPS 140-3 by the Go Cryptographic Module " + module
-	}
-	return ""
-}
-
-// installedAt follows the version: a machine may have several programs of that name.
-func installedAt() string {
-	path, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	return ", " + path
 }
