@@ -33,6 +33,7 @@ var sources = []struct {
 	{"internal/operators/api", nil},
 	{"internal/rules/job", []string{"Selector"}},
 	{"internal/rules/deadletter", []string{"Entry", "Attribute"}},
+	{"internal/edges/audit", []string{"Line"}},
 }
 
 // With returns the document with the actions and fields as the sources have them now.

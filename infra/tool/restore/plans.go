@@ -173,7 +173,7 @@ func unfinished(ctx context.Context, r *restorer, missing []item) (open []item, 
 // leased is how long release looks for held deliveries of an endpoint.
 const leased = time.Hour
 
-// lease makes release look for a delivery that is held for its endpoint (infra/docs/design.md, "The lease").
+// lease makes release look for a delivery that is held for its endpoint (package circuit, "The lease").
 func lease(ctx context.Context, r *restorer, i item) error {
 	if held, ok := i["held"].(*types.AttributeValueMemberBOOL); !ok || !held.Value {
 		return nil

@@ -20,14 +20,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Line is about one thing that changes: infra/docs/design.md, "Audit". Empty fields are left out.
+// Line is about one thing that changes, or one body or URL that an operator opens. Empty fields are left out. A request
+// that tries again, because another one was first, leaves a second line only for fields that its first line lacks. The
+// line of the action prune is about a deleted endpoint that is removed for good, because its tenant has deleted more
+// than 150.
 type Line struct {
 	Function string `json:"function"`
 	Action   string `json:"action"`
 	// OperatorClaimed is the name that the request gives its caller. Lambda does not tell a function who invoked it.
 	OperatorClaimed string `json:"operator_claimed,omitzero"`
-	KeyID           string `json:"key_id,omitzero"`
-	RequestID       string `json:"request_id,omitzero"`
+	KeyID           string `json:"key_id,omitzero"`     // the tenant's API key; of apikeys, the one that changes
+	RequestID       string `json:"request_id,omitzero"` // of the invocation, as in the function's log
 
 	TenantID   string `json:"tenant_id,omitzero"`
 	EndpointID string `json:"endpoint_id,omitzero"`
@@ -39,12 +42,12 @@ type Line struct {
 	Reason           string         `json:"reason,omitzero"` // the operator's
 	RateLimit        int            `json:"rate_limit,omitzero"`
 	EndpointsPerHost *int           `json:"endpoints_per_host,omitzero"` // that an operator allows a tenant
-	DiscardedBefore  time.Time      `json:"discarded_before,omitzero"`
-	Selector         jsontext.Value `json:"selector,omitempty"`       // of a job
-	Changed          []string       `json:"changed,omitzero"`         // fields of an endpoint
-	HeadersDropped   []string       `json:"headers_dropped,omitzero"` // names; the URL went to another origin
-	Before           any            `json:"before,omitempty"`
-	After            any            `json:"after,omitempty"`
+	DiscardedBefore  time.Time      `json:"discarded_before,omitzero"`   // by an order to discard
+	Selector         jsontext.Value `json:"selector,omitempty"`          // of a job
+	Changed          []string       `json:"changed,omitzero"`            // fields of an endpoint
+	HeadersDropped   []string       `json:"headers_dropped,omitzero"`    // names; the URL went to another origin
+	Before           any            `json:"before,omitempty"`            // of an endpoint, its URL as host and digest
+	After            any            `json:"after,omitempty"`             // likewise
 }
 
 // Writer writes lines before the changes that they are about are made.

@@ -17,7 +17,14 @@ import (
 // Endpoints keeps the tenants' endpoints, and the operators' marks on them. Every read is strongly consistent: a change
 // holds for everything that starts after the change was answered.
 //
-// The key of a live endpoint is its id. A deleted endpoint moves to another key, which fanout does not read.
+// A tenant's partition has its live endpoints by their ids. It also has rows that fanout neither reads nor pays for:
+// deleted#ID, a deleted endpoint with its expires_at; #about#ID, the contact and metadata of one; and #counts, how
+// many endpoints are live and how many URLs were set, so that two that are set at once are checked one after the
+// other. The partition marks#TENANT has the operators' marks, which webhooks cannot write. The index by-endpoint has
+// each id with its public keys.
+//
+// The attribute about says whether an endpoint has a row of contact and metadata (y, n). An older version drops the
+// attribute from what it writes, and the row is looked for.
 type Endpoints struct {
 	table
 

@@ -4,6 +4,13 @@
 // It promises that a ciphertext opens only under the encryption context that it was made with, so that none can be
 // moved to another tenant, endpoint, version or delivery, and no headers to another origin. It writes no plaintext
 // anywhere.
+//
+// A secret is sealed under the context {purpose, tenant_id, endpoint_id, secret_version}, and with a key pair also
+// public_key: a key that was exchanged in the row opens nothing, so that what receivers are shown is what signs.
+// Secret and private key are sealed in one call. Headers are sealed under {purpose, tenant_id, endpoint_id,
+// headers_version, origin}, where the origin is scheme, host and port of the URL. The secret before a rotation with an
+// overlap keeps its ciphertext, which opens under the version before. By the key's policy webhooks alone encrypts and
+// deliver alone decrypts. CloudTrail shows contexts.
 package keyring
 
 import (

@@ -21,17 +21,23 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/trace"
 )
 
-// The message attributes of a delivery message (infra/docs/design.md, "Delivery message").
+// The message attributes of a delivery message. The body is exactly the text that is POSTed, {"type":…,"data":…}, with
+// data byte for byte as published. SQS takes ten attributes, so that everything new goes into life, such as
+// "v1,started=1764000000000,due=1764000385000,reason=http_5xx,status=503". Its fields have a fixed order, zero ones
+// are left out, and times are Unix milliseconds: started, the beginning of the life; due, the next attempt by the
+// schedule; probe, the claim of a probe; slot, the one that release has taken; on DeadLetterQueue only, reason and
+// status of the death. A message of another version, or one that does not fit its own delivery id, is unreadable: it
+// is never signed, and SQS redrives it. MessageGroupId is the tenant, for SQS's fair queues.
 const (
 	attrVersion  = "version"
 	attrDelivery = "delivery_id"
 	attrTenant   = "tenant_id"
 	attrEndpoint = "endpoint_id"
 	attrEvent    = "event_id"
-	attrOccurred = "occurred_at"
-	attrCreated  = "created_at"
-	attrReplay   = "replay"
-	attrAttempts = "attempts"
+	attrOccurred = "occurred_at" // when the event occurred, if its publisher said so
+	attrCreated  = "created_at"  // when the event was sent to EventsQueue
+	attrReplay   = "replay"      // 0 for the first life, 1 for the first replay
+	attrAttempts = "attempts"    // places of the schedule used before the message was sent; absent for 0
 	attrLife     = "life"
 
 	version = "1"

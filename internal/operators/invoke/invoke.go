@@ -1,5 +1,5 @@
 // Package invoke is the common part of the operator functions (apikeys, control, inspect, replay, webhooks): JSON
-// in, JSON out, invoked by IAM principals (infra/docs/design.md, "Operator functions").
+// in, JSON out, invoked by IAM principals.
 //
 // It promises that every request names its operator, that a field that is unknown or empty is refused and
 // not ignored, that a tenant's id has an id's form, that a refused request is an answer ({"error":{code, message,

@@ -7,6 +7,18 @@
 //
 // It knows how to find, page, pace and count what a job selects, and no act: how an act is done to a page stands in
 // Acts, which package replay fills.
+//
+// A job is an item of the table Jobs: an act, a selection, counts, a cursor, and the ids taken up. release wakes
+// replay each minute while one is running. A worker leases a job for a minute and goes from page to page. The next
+// worker repeats the ids that a dead worker left: it recognises a finished one by the dead letter's job_id, or because
+// the dead letter is gone.
+//
+// Rejected events have no list: a job passes through their queue, and an empty answer is the queue's end. A worker
+// that dies in a pass leaves events hidden for 15 minutes. So each pass is recorded first, and until they are back no
+// empty answer counts. Every other request that receives rejected events hides them as well: a look of inspect, a
+// publish or discard by id, the preview of another such job. These are refused while a job publishes, and hide an
+// event no longer than they may last. So only a pass that begins 75 s after a job was started or resumed, when all
+// that had begun before are over, can end it.
 package jobs
 
 import (

@@ -15,6 +15,20 @@
 //
 // It also wakes replay while an operator's job is running, and sends owners notices about their endpoints. It never
 // makes an attempt, never reads a secret, and never changes a message's body, id or place in the schedule.
+//
+// A run takes an inventory: the circuits of all endpoints in trouble, and the first page of each shard of the index by
+// due time. It reads those endpoints, and plans for each. Then six kinds of work get equal parts of the time, and time
+// that one does not use goes to the others:
+//
+//	due         due.go      sent by their schedule, in any state of their endpoints
+//	over        bury.go     out of places or of life: dead, or sent a last time; behind what is due
+//	probes      probe.go    one to an endpoint with an open circuit
+//	recoveries  recover.go  oldest first, within the quota of the endpoint
+//	paces       recover.go  what waits for its rate, with a budget of its own
+//	sweeps      search.go   dropped where they were discarded or their endpoint is gone
+//
+// At the end it stores the results in the circuits, and tells owners. All transfers out of Backlog go through
+// mover.go, which knows the partitions that have refused a read or a change.
 package release
 
 import (

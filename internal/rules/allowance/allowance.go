@@ -12,6 +12,12 @@
 // passing pays for it. It promises that charges made at the same moment by several processes add up,
 // because the update asks only whether the moment has passed, never for its value; that a crossing lasts
 // at least Least, which makes pulses pointless; and that no stay is longer than Most. It is pure.
+//
+// A batch tells that others wait by its deliveries that were due more than a second ago while the batch before was
+// still at work: first attempts, and first receives of retries that were sent ahead. Nothing is charged while waits
+// get shorter: then processes are fast enough, and what waits is left from an attack or from Herald's own outage. Slow
+// tenants delay one another. A life that ends on SlowQueue becomes a dead letter (tenant_slow): SQS would delete it
+// unseen after 14 days.
 package allowance
 
 import "time"

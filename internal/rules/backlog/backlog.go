@@ -5,6 +5,18 @@
 // Under one key only a later put replaces an item, so that StoredAt tells which put an item is from. The items of an
 // endpoint sort by the age of their deliveries. Rounding never makes a due time earlier. Package circuit decides about
 // items.
+//
+// DynamoDB may carry out a call late, after its caller gave up, and SQS may deliver a message again whose put was not
+// answered. So a call is carried out, or not, by the put that the stored item is from:
+//
+//	| call | none is stored | one of an earlier put | one of the same put | one of a later put |
+//	|---|---|---|---|---|
+//	| put | yes | yes | no | no |
+//	| deletion, or putting back for the schedule | no | no | yes | no |
+//
+// A put that finds its own item is done. Any other that is refused counts as not stored: the stored item may be older,
+// by a clock that is ahead, and about to be deleted. The message then waits on a queue, and its next receive puts it
+// at a later time.
 package backlog
 
 import (

@@ -59,8 +59,8 @@ func TestItem_Replaces_onlyAnEarlierPut(t *testing.T) {
 	}
 }
 
-// The table of infra/docs/design.md, "Flow", is the rules'.
-func TestItem_storedRulesAreTheTableOfTheDesign(t *testing.T) {
+// The table of the package comment is the rules'.
+func TestItem_storedRulesAreTheTableOfTheComment(t *testing.T) {
 	read := Item{StoredAt: at}
 	table := "| call | none is stored | one of an earlier put | one of the same put | one of a later put |\n" +
 		"|---|---|---|---|---|\n"
@@ -79,12 +79,12 @@ func TestItem_storedRulesAreTheTableOfTheDesign(t *testing.T) {
 		}
 		table += "\n"
 	}
-	doc, err := os.ReadFile("../../../infra/docs/design.md")
+	doc, err := os.ReadFile("backlog.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(doc), table) {
-		t.Errorf("infra/docs/design.md lacks the table\n%s", table)
+	if !strings.Contains(strings.ReplaceAll(string(doc), "//\t", ""), table) {
+		t.Errorf("the package comment lacks the table\n%s", table)
 	}
 }
 

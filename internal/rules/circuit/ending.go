@@ -18,7 +18,7 @@ const (
 // is the moment before the first strongly consistent read of its eight shards. It is zero where no search was needed,
 // because there is no lease.
 //
-// The first case that is true decides. The table is in infra/docs/design.md, "The lease".
+// The first case that is true decides. The package comment has the table.
 func (i Item) Empty(s Settings, f Facts, searched, now time.Time) End {
 	leased := !i.HeldUntil.IsZero()
 	switch {

@@ -3,7 +3,7 @@ package circuit
 import "time"
 
 // The rules of the table EndpointHealth. Each decides on a write by the item that is stored: the conditions of package
-// dynamo and the model of the tests follow them, and infra/docs/design.md, "The lease", draws them.
+// dynamo and the model of the tests follow them, and the package comment has their table.
 
 // Seen reports whether no state was stored since was was read: only then another state may replace the stored one.
 func (i Item) Seen(was Item) bool { return i.Version == was.Version }

@@ -9,17 +9,17 @@ import (
 
 func wantDrawn(t *testing.T, table string) {
 	t.Helper()
-	doc, err := os.ReadFile("../../../infra/docs/design.md")
+	doc, err := os.ReadFile("doc.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(doc), table) {
-		t.Errorf("infra/docs/design.md lacks the table\n%s", table)
+	if !strings.Contains(strings.ReplaceAll(string(doc), "//\t", ""), table) {
+		t.Errorf("the package comment lacks the table\n%s", table)
 	}
 }
 
-// The table of infra/docs/design.md, "The lease", is the rules'.
-func TestItem_storedRulesAreTheTableOfTheDesign(t *testing.T) {
+// The first table of the package comment is the rules'.
+func TestItem_storedRulesAreTheTableOfTheComment(t *testing.T) {
 	read := Item{Version: 7, HeldUntil: epoch.Add(time.Minute)}
 	changed, grown := read, read
 	changed.Version, grown.HeldUntil = 8, epoch.Add(time.Hour)
@@ -87,8 +87,8 @@ func TestItem_forgotten_afterExactlySoLong(t *testing.T) {
 	}
 }
 
-// The second table of infra/docs/design.md, "The lease", is the rule of when an item goes.
-func TestItem_Empty_isTheTableOfTheDesign(t *testing.T) {
+// The second table of the package comment is the rule of when an item goes.
+func TestItem_Empty_isTheTableOfTheComment(t *testing.T) {
 	ends := map[End]string{
 		Keep: "kept", Close: "state none", Unpace: "pace ended", Clear: "lease cleared", Remove: "removed",
 	}

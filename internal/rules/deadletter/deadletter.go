@@ -5,6 +5,15 @@
 // number of deaths or part than it was sealed for, that a changed or cut-off byte is noticed, and that
 // every format version ever written stays readable. It knows no AWS: data keys come through [Keys].
 // It never logs, and never keeps a plaintext key longer than one call.
+//
+// Body and deaths, with the publisher's trace, are encrypted with AES-256-GCM under data keys from KMS. Delivery,
+// tenant, endpoint, type, reason and number of deaths are bound in: no record opens as another, and no death but the
+// latest can be left out. Each death adds a sealed entry to the history; the body stays as it was first sealed. An
+// unreadable message is sealed whole, under "unreadable_" and its SQS message id.
+//
+// A dead letter is dead from its first death, replaying while a replay has claimed it, and replayed when its message
+// is on a queue. A claim that is older than two minutes may be taken up. A replay that was not sent, and a death of
+// the replay, lead back to dead. It can be purged in each state: while it is replaying, after two minutes.
 package deadletter
 
 import (

@@ -36,7 +36,15 @@ type Record struct {
 
 // Replaces reports whether the record may be stored in place of another of the same delivery. It is the rule of the
 // table Deliveries: duplicates, which come in any order, take nothing back. The conditions of package dynamo and the
-// model of the tests follow it, and infra/docs/design.md, "Delivery states", has its table.
+// model of the tests follow it. "Unless older" is with as many
+// attempts or more in the same replay, or in a later one:
+//
+//	| stored | acknowledged | queued, retrying, waiting | dead, discarded | purged |
+//	|---|---|---|---|---|
+//	| queued, retrying, waiting | yes | unless older | unless older | no |
+//	| dead | yes | in a later replay | in a later replay | in the same replay |
+//	| discarded, purged | yes | in a later replay | in a later replay | no |
+//	| acknowledged | yes | no | no | no |
 func (r Record) Replaces(stored Record) bool {
 	switch {
 	case r.State == Acknowledged:

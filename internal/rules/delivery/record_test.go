@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The table of infra/docs/design.md, "Delivery states", is the rule's.
-func TestRecord_Replaces_isTheTableOfTheDesign(t *testing.T) {
+// The table of the comment is the rule's.
+func TestRecord_Replaces_isTheTableOfItsComment(t *testing.T) {
 	groups := [][]State{{Queued, Retrying, Waiting}, {Dead}, {Discarded, Purged}, {Acknowledged}}
 	table := "| stored | acknowledged | queued, retrying, waiting | dead, discarded | purged |\n|---|---|---|---|---|\n"
 	for _, stored := range groups {
@@ -17,12 +17,12 @@ func TestRecord_Replaces_isTheTableOfTheDesign(t *testing.T) {
 		}
 		table += "| " + named(stored) + " | " + strings.Join(row, " | ") + " |\n"
 	}
-	doc, err := os.ReadFile("../../../infra/docs/design.md")
+	doc, err := os.ReadFile("record.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(doc), table) {
-		t.Errorf("infra/docs/design.md lacks the table\n%s", table)
+	if !strings.Contains(strings.ReplaceAll(string(doc), "//\t", ""), table) {
+		t.Errorf("record.go lacks the table\n%s", table)
 	}
 }
 
@@ -48,7 +48,7 @@ func when(t *testing.T, stored, next []State) (words string) {
 			}
 			said, known := map[string]string{
 				"yyyyyyyyy": "yes", "nnnnnnnnn": "no", "nnnnnnyyy": "in a later replay", "nnnyyynnn": "in the same replay",
-				"nnnnyyyyy": "with as many attempts, or in a later replay",
+				"nnnnyyyyy": "unless older",
 			}[got]
 			if !known || words != "" && words != said {
 				t.Errorf("%s over %s: %s has no words, or others than %q", now, was, got, words)

@@ -23,7 +23,9 @@ import (
 // Status is where an endpoint stands.
 type Status string
 
-// The statuses (infra/docs/design.md, "Endpoint").
+// The statuses. Of an active endpoint events are fanned out and deliveries attempted. Of one that its owner has
+// disabled nothing is fanned out, and deliveries in progress are held. Of a deleted one deliveries are discarded; a
+// restore makes it active again.
 const (
 	Active   Status = "active"
 	Disabled Status = "disabled"
@@ -67,7 +69,7 @@ type Endpoint struct {
 // endpoint.
 var ErrUnreadable = errors.New("the stored endpoint cannot be read")
 
-// The bounds of a tenant's endpoints (infra/docs/design.md, "Management API").
+// The bounds of a tenant's endpoints .
 const (
 	MaxLive    = 50  // not deleted, unless a stack has another bound
 	MostLive   = 200 // that a stack may have

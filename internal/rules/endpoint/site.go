@@ -12,6 +12,11 @@ import (
 // "shop7.eu.example.com". The private section of the list counts, so that two shops below myshopify.com are two sites.
 // An unknown top-level domain is a suffix of one label. A name that is a suffix itself is its own site. So is an IPv4
 // address. An IPv6 address counts as its /64, which is what one customer gets at least. "" is the site of no URL.
+//
+// An endpoint without a site was last written by a version that counted each host alone: it stays where it is, and a
+// restore still counts its host alone. An older version drops site and sited_at from each endpoint that it writes, and
+// pause_site, limit_site and endpoints_per_host from the marks: pauses and limits then hold by id alone, until they are
+// given again.
 func SiteOf(stored string) string {
 	u, err := url.Parse(stored)
 	if err != nil || u.Hostname() == "" {

@@ -19,7 +19,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/event/envelope"
 )
 
-// Event is one accepted event message (infra/docs/design.md, "Event message").
+// Event is one accepted event message by the rules of infra/docs/publishing.md.
 type Event struct {
 	ID         string         // 1–128 printable ASCII; the SQS message id where the publisher gave none
 	TenantID   string         // of the form of ValidTenantID

@@ -8,6 +8,14 @@
 // It promises that slots which were taken by several processes at the same moment add up, and that the slots of any
 // second are twice the limit at most: those of that second, and a burst of one second before it. The moment says
 // nothing of the limit, so a limit may be changed at any time: slots that are taken stay taken. It is pure.
+//
+// What may go wrong: a run of release that ends early leaves slots unused, for a minute at most. A lowered limit
+// applies to slots that are not taken yet, so the old one may last for the 75 seconds that release takes ahead. Clocks
+// that differ by a second move slots by a second. A message that comes more than ten seconds after its slot, because
+// RetryQueue was behind or its tenant is slow, takes one of a second moment, which all late messages share: until the
+// queue has caught up, an endpoint may get up to twice its limit. The item of slots expires an hour after the last
+// delivery; its loss costs up to 75 seconds of twice the limit. While release does not run, younger deliveries get the
+// slots.
 package rate
 
 import "time"

@@ -5,6 +5,13 @@
 // 21 min, 85 min, 5.7 h, 12 h, 12 h, each up to 20 % longer: 10 attempts in about 31.5 h.
 // It promises waits that are never early, that grow until the cap, and that never exceed
 // Cap. On RetryQueue nothing waits longer than MaxDelay.
+//
+// Every POST but a probe uses one place of the schedule, also before its due time, in a recovery or by an operator's
+// order: a delivery gets ten POSTs at most, and probes. After an internal fault a delivery waits
+// Base·Factor^(receives-1). If it stays on its queue, SQS counts the receive, and the fault may use a place that a
+// short wait follows: by default the first three, so that a delivery gets seven POSTs at least. No fault uses another
+// place, and none kills. Of duplicates in one batch, which share one attempt, the one with the most places left
+// decides.
 package retry
 
 import (

@@ -17,6 +17,10 @@ import (
 
 // test sends one delivery to the endpoint because its owner asks for it. Its result is for operators: the answer tells
 // nothing of the receiver. A refused test counts for nothing. A counted one may still fail, and is not sent again.
+//
+// deliver asks the gate again: a test that cannot be sent by then is discarded, and so is one that fails. Tests are
+// counted by one conditional write each, in a row of the table Deliveries for each tenant, domain and minute, since an
+// id would not outlast its endpoint. Readers of that table name ids of deliveries, so none meets these rows.
 func (h *Handler) test(ctx context.Context, c *call) (any, error) {
 	sample, err := readTest(c.body)
 	if err != nil {
