@@ -138,7 +138,9 @@ func (f *functions) Acts(context.Context, time.Time) ([]stack.Act, bool, error) 
 			RequestID: "r1", OperatorClaimed: "bob" + text, Action: action, EndpointID: "webhook_1", Reason: text,
 		}}
 	}
-	return []stack.Act{act("pause"), act("replay"), act("replay"), act("replay")}, true, f.err
+	look := act("dead_letter")
+	look.Function = string(api.Inspect)
+	return []stack.Act{act("pause"), act("replay"), look, act("replay"), act("replay")}, true, f.err
 }
 
 // open starts a console and a browser that has its cookie. The server's URL is the console's own name and path.

@@ -82,8 +82,8 @@ func (s *Server) marks(ctx context.Context, since time.Time) (marks []chart.Mark
 	return marks, notes
 }
 
-// acted are the words for operations of CloudFormation. Others are shown as it names them.
-var acted = map[string]string{"create": "creation", "delete": "deletion"}
+// operated are the words for operations of CloudFormation. Others are shown as it names them.
+var operated = map[string]string{"create": "creation", "delete": "deletion"}
 
 // ofDeployment is a deployment as a mark.
 func (s *Server) ofDeployment(d stack.Deployment) chart.Mark {
@@ -95,7 +95,7 @@ func (s *Server) ofDeployment(d stack.Deployment) chart.Mark {
 		m.Kind = chart.Ongoing
 	default:
 	}
-	m.Text = cmp.Or(acted[d.Act], d.Act) + versioned(d) + ": " + string(d.State)
+	m.Text = cmp.Or(operated[d.Act], d.Act) + versioned(d) + ": " + string(d.State)
 	took := parts.Coarse(cmp.Or(d.Until, s.Now()).Sub(d.From))
 	switch {
 	case d.From.IsZero(), took == "0s": // unknown, or as quick as the emulator

@@ -69,13 +69,18 @@ func TestPages_leadOn(t *testing.T) {
 	}
 }
 
-func TestActs_areOneRowForEachRequest_theLatestFirst(t *testing.T) {
+func TestActs_areOneRowForEachRequest_theLatestFirst_looksApart(t *testing.T) {
 	web, browser, _ := open(t, &functions{})
 	page := body(t, get(t, browser, web.URL+"/acts?span=hour"), "choose a shorter time")
 	row := `<td data-column="ids" class="n"><bdi title="%d">%[1]d</bdi></td>`
-	replays, pause := strings.Index(page, fmt.Sprintf(row, 3)), strings.Index(page, fmt.Sprintf(row, 1))
-	if replays < 0 || pause < replays {
-		t.Errorf("three replays at %d, a pause at %d:\n%s", replays, pause, page)
+	order := []string{">Changes<", fmt.Sprintf(row, 3), fmt.Sprintf(row, 1), ">Looks<", "inspect dead letter"}
+	at := 0
+	for _, text := range order {
+		next := strings.Index(page[at:], text)
+		if next < 0 {
+			t.Fatalf("no %q behind the others in\n%s", text, page)
+		}
+		at += next
 	}
 }
 

@@ -9,12 +9,10 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 )
 
-// spanned is a list of a span of time.
-type spanned struct {
-	*parts.Table
-
-	Span string
-	More bool // later rows are missing
+// acted are acts in a span of time.
+type acted struct {
+	Lists []parts.Section
+	More  bool // later acts are missing
 }
 
 func actsPage(ctx context.Context, s *Server, query url.Values) (any, error) {
@@ -27,20 +25,33 @@ func actsPage(ctx context.Context, s *Server, query url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := together(lines)
-	slices.Reverse(rows)
-	t := s.site.ActList(query, rows).Or("No operator changed anything in the last " + name + ".")
-	return spanned{t, name, more}, nil
+	var changes, looks []parts.Act
+	for _, row := range slices.Backward(together(lines)) {
+		if row.IsLook() {
+			looks = append(looks, row)
+		} else {
+			changes = append(changes, row)
+		}
+	}
+	list := func(title, empty string, rows []parts.Act) parts.Section {
+		return parts.Section{Title: title, List: s.site.ActList(query, rows).Or(empty + " in the last " + name + ".")}
+	}
+	return acted{[]parts.Section{
+		list("Changes", "No operator changed anything", changes), list("Looks", "No operator opened anything", looks),
+	}, more}, nil
 }
 
 // together makes one row of all lines of a request that acts on many ids.
 func together(acts []stack.Act) (rows []parts.Act) {
+	type request struct{ id, action string }
+	at := map[request]int{}
 	for _, act := range acts {
-		if last := len(rows) - 1; last >= 0 && act.RequestID != "" && act.RequestID == rows[last].RequestID &&
-			act.Action == rows[last].Action {
-			rows[last].IDs++
+		of := request{act.RequestID, act.Action}
+		if n, known := at[of]; known && act.RequestID != "" {
+			rows[n].IDs++
 			continue
 		}
+		at[of] = len(rows)
 		rows = append(rows, parts.Act{Act: act, IDs: 1})
 	}
 	return rows

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/internal/edges/audit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // Trail is a stack's audit log.
@@ -57,8 +59,13 @@ func (t Trail) Acts(ctx context.Context, since time.Time) (acts []Act, more bool
 			}
 		}
 	}
+	// A page has the lines of one stream after another, and each function writes to its own.
+	slices.SortStableFunc(acts, func(a, b Act) int { return a.At.Compare(b.At) })
 	return acts, pages.HasMorePages(), nil
 }
+
+// IsLook reports whether the act only showed something: inspect changes nothing.
+func (a Act) IsLook() bool { return a.Function == string(api.Inspect) }
 
 // lineOf is a line of the audit log. A line that cannot be read, which any writer of the log could add, hides no other.
 func lineOf(message string) (line audit.Line) {

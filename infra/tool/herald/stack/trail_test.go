@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ var now = time.Date(2026, 5, 2, 9, 0, 0, 0, time.UTC)
 // auditLog has the lines on as many pages.
 type auditLog struct {
 	lines []string
+	times []time.Time // of the lines, now where there are none
 	asked []*cloudwatchlogs.FilterLogEventsInput
 }
 
@@ -27,9 +29,13 @@ func (l *auditLog) FilterLogEvents(
 	_ context.Context, in *cloudwatchlogs.FilterLogEventsInput, _ ...func(*cloudwatchlogs.Options),
 ) (*cloudwatchlogs.FilterLogEventsOutput, error) {
 	line := l.lines[len(l.asked)]
+	at := now
+	if len(l.times) > 0 {
+		at = l.times[len(l.asked)]
+	}
 	l.asked = append(l.asked, in)
 	out := &cloudwatchlogs.FilterLogEventsOutput{
-		Events: []types.FilteredLogEvent{{Message: &line, Timestamp: aws.Int64(now.UnixMilli())}},
+		Events: []types.FilteredLogEvent{{Message: &line, Timestamp: aws.Int64(at.UnixMilli())}},
 	}
 	if len(l.asked) < len(l.lines) {
 		out.NextToken = &line
@@ -67,6 +73,26 @@ func TestTrail_Acts_areThoseOfOperatorsWithoutTheIdsOfJobs(t *testing.T) {
 	}
 	if first := log.asked[0]; *first.LogGroupName != "audit" || *first.StartTime != now.Add(-time.Hour).UnixMilli() {
 		t.Errorf("asked for %s since %d", *first.LogGroupName, *first.StartTime)
+	}
+}
+
+// CloudWatch Logs answers with one stream after another.
+func TestTrail_Acts_areInTheOrderOfTime(t *testing.T) {
+	const look, pause = `{"function":"inspect","operator_claimed":"ann"}`, `{"function":"control","operator_claimed":"ann"}`
+	log := &auditLog{
+		lines: []string{look, look, pause},
+		times: []time.Time{now.Add(time.Minute), now.Add(3 * time.Minute), now.Add(2 * time.Minute)},
+	}
+	acts, _, err := Trail{Client: log}.Acts(t.Context(), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, act := range acts {
+		got = append(got, fmt.Sprint(act.Function, " ", act.At.Sub(now), " ", act.IsLook()))
+	}
+	if diff := cmp.Diff([]string{"inspect 1m0s true", "control 2m0s false", "inspect 3m0s true"}, got); diff != "" {
+		t.Errorf("acts (-want +got):\n%s", diff)
 	}
 }
 
