@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"net/url"
+	"strconv"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
@@ -37,7 +38,8 @@ func sendTest(ctx context.Context, s *Server, form url.Values) (done, back strin
 	if err != nil {
 		return "", parts.Link("/endpoint", "tenant_id", at.TenantID, "endpoint_id", at.EndpointID), err
 	}
-	return parts.Controls[next.Test].Done, parts.Link("/delivery", "delivery_id", sent.DeliveryID), nil
+	back = parts.Link("/delivery", "delivery_id", sent.DeliveryID, testSent, strconv.FormatInt(s.Now().Unix(), 10))
+	return parts.Controls[next.Test].Done, back, nil
 }
 
 // resumeTenant lets all endpoints of a tenant go on.

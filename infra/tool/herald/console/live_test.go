@@ -3,10 +3,15 @@ package console
 import (
 	std "cmp"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
 var asksAgain = regexp.MustCompile(`hx-get="([^"]*)"`)
@@ -57,5 +62,37 @@ func TestPages_tellTheResultOfAnActOnce(t *testing.T) {
 				t.Errorf("%s: %s says it again", path, link[1])
 			}
 		}
+	}
+}
+
+// A test has no record before it has ended. Its page asks until then, and for two minutes at most.
+func TestDelivery_ofATest_asksAgainUntilItHasEnded(t *testing.T) {
+	const address = "/delivery?delivery_id=test_1"
+	part := func(r *http.Request) { r.Header.Set("Hx-Request", "true") }
+	f := said(to(api.SendTest, api.TestDelivery{DeliveryID: "test_1"}),
+		refusing(api.GetDelivery, api.Refusal{Code: api.CodeNotFound}))
+	web, browser, s := open(t, f)
+	sent := submit(t, browser, web.URL+"/control/test", url.Values{"endpoint_id": {"webhook_1"}})
+	again := asksAgain.FindStringSubmatch(body(t, sent, "under way", "asks again until it has"))
+	if again == nil {
+		t.Fatal("it does not ask again")
+	}
+	refresh := strings.TrimSuffix(web.URL, s.site.Base) + strings.ReplaceAll(again[1], "&amp;", "&")
+	if got := get(t, browser, refresh, part).StatusCode; got != http.StatusOK {
+		t.Errorf("under way, it is answered %d", got)
+	}
+	now := s.Now
+	s.Now = func() time.Time { return now().Add(testPatience + time.Minute) }
+	if got := get(t, browser, refresh, part).StatusCode; got != stopAsking {
+		t.Errorf("without an end, it is answered %d", got)
+	}
+	s.Now = now
+	f.said[to(api.GetDelivery, api.Delivery{}).to] = api.Delivery{DeliveryID: "test_1", State: delivery.Acknowledged}
+	ended := get(t, browser, refresh, part)
+	if body(t, ended, "acknowledged"); ended.StatusCode != stopAsking {
+		t.Errorf("at its end, it is answered %d", ended.StatusCode)
+	}
+	if page := body(t, get(t, browser, web.URL+address)); asksAgain.MatchString(page) {
+		t.Error("its page asks again though it has ended")
 	}
 }

@@ -29,7 +29,8 @@ type page struct {
 	AsOf                                  string         // when the stack was asked
 	Acts                                  []api.Function // the functions that the page's buttons invoke
 
-	status int // 0 for that of a page without a fault
+	status  int  // 0 for that of a page without a fault
+	settled bool // it changes no more
 }
 
 // detail is the content of a page about one thing. Raw is the answer as it came, folded at the end.
@@ -38,8 +39,14 @@ type detail struct {
 	Timeline *parts.Timeline
 	Lists    []parts.Section
 	Raw      string
-	More     any // of one kind of page
+	More     any  // of one kind of page
+	Settled  bool // it changes no more: the page need not ask again
 }
+
+func (d detail) settled() bool { return d.Settled }
+
+// settling is the content of a page that asks again only until nothing of it changes any more.
+type settling interface{ settled() bool }
 
 // list is the content of a page that is a list: its filter stands above it.
 type list struct {
@@ -75,6 +82,9 @@ func problem(err error) string {
 	return err.Error()
 }
 
+// stopAsking is the status that has htmx show an answer and ask no more.
+const stopAsking = 286
+
 // render writes a page.
 func (s *Server) render(w http.ResponseWriter, r *http.Request, p page) {
 	if p.Form != nil && p.Form.atFault && p.status == 0 {
@@ -83,6 +93,9 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, p page) {
 	name, status := "layout", cmp.Or(p.status, http.StatusOK)
 	if r.Header.Get("Hx-Request") == "true" {
 		name, status = "content", http.StatusOK // htmx shows no other
+		if p.settled {
+			status = stopAsking
+		}
 	}
 	var written strings.Builder
 	if err := s.pages.ExecuteTemplate(&written, name, p); err != nil { // the tests render every page

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
@@ -42,14 +44,31 @@ func deliveriesPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 		"or paste the wh-id that its receiver saw into the search above."}, nil
 }
 
-// deliveryPage has nothing of a test that was just sent: there is no record of it before it has ended.
+// testSent is the field of an address with the time at which a test was sent, in Unix seconds.
+const testSent = "sent"
+
+// testPatience is how long a page waits for the end of a test. An attempt takes 15 s at most.
+const testPatience = 2 * time.Minute
+
+// testPage is the page of a test without a record: there is none before the test has ended.
+func testPage(s *Server, q url.Values) detail {
+	h := &parts.Head{Kind: "Delivery", Name: "A test", ID: q.Get("delivery_id"), State: "under way",
+		Advice: []string{"It has not ended yet, or its record has expired."}}
+	sent, err := strconv.ParseInt(q.Get(testSent), 10, 64)
+	over := err != nil || s.Now().Sub(time.Unix(sent, 0)).Abs() > testPatience
+	if !over {
+		h.Advice[0] = "It has not ended yet: this page asks again until it has, for " + parts.Coarse(testPatience) + "."
+	}
+	return detail{Head: h, Settled: over}
+}
+
+// deliveryPage is about a delivery, by its record.
 func deliveryPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	id := q.Get("delivery_id")
 	answer, err := stack.Ask(ctx, s.Stack, api.GetDelivery, api.DeliveryRequest{DeliveryID: id})
 	switch {
 	case errors.Is(err, api.ErrNotFound) && strings.HasPrefix(id, "test_"):
-		return detail{Head: &parts.Head{Kind: "Delivery", Name: "A test", ID: id, State: "under way",
-			Advice: []string{"It has not ended yet, or its record has expired."}}}, nil
+		return testPage(s, q), nil
 	case errors.Is(err, api.ErrNotFound) && id != "":
 		return detail{Head: &parts.Head{Kind: "Delivery", Name: "No record of this delivery", ID: id,
 			Advice: []string{"No delivery has this id, or its record has expired: records are kept for 30 days after their " +
@@ -65,6 +84,7 @@ func deliveryPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	}
 	shown := detail{
 		Head: s.site.DeliveryHead(d, e), Timeline: s.site.DeliveryTimeline(d, e), Raw: string(answer.JSON),
+		Settled: strings.HasPrefix(id, "test_"), // the record of a test is its end
 	}
 	if s.LogCosts && q.Get(eachAttempt) == "" {
 		again := s.site.Link("/delivery", "delivery_id", d.DeliveryID, eachAttempt, "1")

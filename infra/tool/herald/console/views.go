@@ -69,6 +69,9 @@ func (s *Server) read(ctx context.Context, path string, v view, q url.Values) (p
 	}
 	s.learn(ctx, v.acts)
 	p.Data, err = v.read(ctx, s, q)
+	if d, is := p.Data.(settling); is && err == nil && d.settled() {
+		p.Live, p.settled = false, true
+	}
 	return p, err
 }
 

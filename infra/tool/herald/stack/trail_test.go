@@ -78,7 +78,8 @@ func TestTrail_Acts_areThoseOfOperatorsWithoutTheIdsOfJobs(t *testing.T) {
 
 // CloudWatch Logs answers with one stream after another.
 func TestTrail_Acts_areInTheOrderOfTime(t *testing.T) {
-	const look, pause = `{"function":"inspect","operator_claimed":"ann"}`, `{"function":"control","operator_claimed":"ann"}`
+	const look = `{"function":"inspect","operator_claimed":"ann"}`
+	const pause = `{"function":"control","operator_claimed":"ann"}`
 	log := &auditLog{
 		lines: []string{look, look, pause},
 		times: []time.Time{now.Add(time.Minute), now.Add(3 * time.Minute), now.Add(2 * time.Minute)},

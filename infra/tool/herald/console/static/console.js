@@ -9,9 +9,12 @@ const loading = document.getElementById("loading");
 addEventListener("beforeunload", () => { loading.textContent = "Asking the stack…"; });
 addEventListener("pageshow", () => { loading.textContent = ""; }); // also one that the browser had kept
 
-// A live page that has no answer says so: what it shows may have changed.
+// A live page that has no answer says so: what it shows may have changed. One that changes no more asks no more.
 let answered = Date.now();
-document.addEventListener("htmx:afterRequest", (event) => { if (event.detail.successful) answered = Date.now(); });
+document.addEventListener("htmx:afterRequest", (event) => {
+  if (event.detail.successful) answered = Date.now();
+  if (event.detail.xhr.status === 286) document.querySelector("main").removeAttribute("hx-get");
+});
 const stale = document.getElementById("stale");
 setInterval(() => {
   const age = 10 * Math.floor((Date.now() - answered) / 10000);
