@@ -48,7 +48,7 @@ func TestWhatOperatorsListsRead(t *testing.T) {
 		read func() error
 	}{
 		"100 open deliveries": {104, func() error {
-			_, _, err := deliveries.ListOpen(t.Context(), endpointID, 100, "")
+			_, _, err := deliveries.ListOpen(t.Context(), endpointID, dynamo.OpenPage{Limit: 100})
 			return err
 		}},
 		"100 dead letters": {12, func() error {

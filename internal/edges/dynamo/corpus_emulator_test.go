@@ -154,6 +154,13 @@ var (
 		j.Listed = true
 		return j
 	}()
+	wantNarrowed = func() job.Job {
+		j := wantJob
+		j.Act = job.Purge
+		j.Selector.EventID = "event_1"
+		j.Selector.PublishedSince, j.Selector.PublishedUntil = at.Add(-2*time.Hour), at.Add(-time.Hour)
+		return j
+	}()
 )
 
 // sitedMarks hold for endpoints that come to a site later.

@@ -100,18 +100,31 @@ const openIndex = "open-by-endpoint"
 // openKey is the key of openIndex.
 var openKey = shardKey{hash: "open_shard", sort: "created_at", id: "delivery_id"}
 
-// ListOpen returns an endpoint's deliveries that are not acknowledged, the newest first. It finds their keys in the
-// index, which is a little behind the table, and reads the records by strongly consistent reads. next is "" after the
-// last page.
+// OpenPage asks for a page of the deliveries of an endpoint that are not acknowledged, the newest first.
+type OpenPage struct {
+	Limit int
+
+	// Cursor is the end of the page before; "" asks for the first page.
+	Cursor string
+
+	// Since and Until are the times at which the events were published. The end is exclusive. Zero times select all.
+	Since, Until time.Time
+}
+
+// ListOpen returns an endpoint's deliveries that are not acknowledged. It finds their keys in the index, which is a
+// little behind the table, and reads the records by strongly consistent reads. next is "" after the last page.
 func (d *Deliveries) ListOpen(
-	ctx context.Context, endpointID string, limit int, cursor string,
+	ctx context.Context, endpointID string, p OpenPage,
 ) (records []delivery.Record, next string, err error) {
+	since, until := between(p.Since, p.Until)
 	items, next, err := d.listSharded(ctx, sharded{
 		query: query{
-			index: openIndex, condition: openKey.isPartition(), limit: perShard(limit, backlog.Shards), backwards: true,
+			index: openIndex, condition: openKey.isPartition() + " AND created_at BETWEEN :since AND :until",
+			values: given{":since": since, ":until": until},
+			limit:  perShard(p.Limit, backlog.Shards), backwards: true,
 		},
 		key: openKey, partitions: shardsOf(endpointID),
-	}, limit, 0, cursor)
+	}, p.Limit, 0, p.Cursor)
 	if err != nil {
 		return nil, "", err
 	}

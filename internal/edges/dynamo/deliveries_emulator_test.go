@@ -152,7 +152,7 @@ func TestDeliveries_ListOpen_tellsAFault(t *testing.T) {
 	r := newRig(t)
 	update(t, r.deliveries, state("msg_1", delivery.Retrying, 0, 1))
 	r.faults.On("BatchGetItem", 0, testkit.Fail(400, "ResourceNotFoundException"))
-	if records, _, err := r.deliveries.ListOpen(t.Context(), "webhook_1", 2, ""); err == nil {
+	if records, _, err := r.deliveries.ListOpen(t.Context(), "webhook_1", dynamo.OpenPage{Limit: 2}); err == nil {
 		t.Errorf("records that could not be read are %v", records)
 	}
 }

@@ -106,7 +106,7 @@ func TestDeliveries_ListOpen_listsTheEndpointsOwn(t *testing.T) {
 	forged := r.stored(r.tables.Deliveries, keyOf("delivery_id", "msg_strange"))
 	forged["endpoint_id"] = text("webhook_2")
 	r.put(r.tables.Deliveries, forged)
-	got, _, err := r.deliveries.ListOpen(t.Context(), "webhook_1", 9, "")
+	got, _, err := r.deliveries.ListOpen(t.Context(), "webhook_1", dynamo.OpenPage{Limit: 9})
 	if err != nil || len(got) != 1 || got[0].DeliveryID != "msg_own" {
 		t.Errorf("%+v, %v", got, err)
 	}

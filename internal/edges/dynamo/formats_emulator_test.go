@@ -165,6 +165,7 @@ func formats() map[string]format {
 			}
 		}),
 		"api-key": key(wantKey), "api-key-spent": key(wantSpent), "job": stored(wantJob), "job-listed": stored(wantListed),
+		"job-narrowed": stored(wantNarrowed),
 	}
 }
 

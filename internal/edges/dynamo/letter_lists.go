@@ -27,6 +27,9 @@ type LetterPage struct {
 
 	// Reads bounds the reads of each partition of the index. With 0, List reads until the page is full.
 	Reads int
+
+	// Most bounds the letters that are read, selected or not, in place of Reads.
+	Most int
 }
 
 // ReadsAtOnce is the Reads of a search that goes on in another page. The selected letters may be few among all of the
@@ -53,7 +56,12 @@ func (d *DeadLetters) List(
 			q.fields += ", status_shard"
 		}
 	}
-	items, next, err := d.listSharded(ctx, q, p.Limit, p.Reads, p.Cursor)
+	rounds := p.Reads
+	if p.Most > 0 {
+		each := q.limit * len(q.partitions)
+		rounds = (p.Most + each - 1) / each
+	}
+	items, next, err := d.listSharded(ctx, q, p.Limit, rounds, p.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
@@ -97,14 +105,11 @@ var ErrSelector = errors.New("dead letters are selected by endpoint, tenant or s
 // selection makes the Query for a selector, on the index with the fewest records. The indexes have all attributes
 // except the sealed parts, because sealed bodies would make each page large.
 func selection(s job.Selector) (q sharded, err error) {
-	since, until := s.Since, endOfTime
-	if !s.Until.IsZero() {
-		until = s.Until.Add(-time.Millisecond)
+	died := s.Since
+	if published := s.PublishedSince.Add(-skew); published.After(died) {
+		died = published // nothing dies before it was published
 	}
-	if until.Before(since) {
-		// DynamoDB refuses a range that ends before it begins. This range is valid and empty.
-		since, until = endOfTime, endOfTime
-	}
+	since, until := between(died, s.Until)
 	q.values = given{":since": since, ":until": until}
 	var filters []string
 	for _, by := range []struct {
@@ -115,6 +120,7 @@ func selection(s job.Selector) (q sharded, err error) {
 		{"tenant_id", s.TenantID, "by-tenant", "tenant_id", []string{s.TenantID}},
 		{"status", s.Status, statusIndex, "status_shard", shardsOf(s.Status)},
 		{"reason", s.Reason, "", "", nil},
+		{"event_id", s.EventID, "", "", nil},
 	} {
 		switch {
 		case by.value == "":
@@ -130,8 +136,39 @@ func selection(s job.Selector) (q sharded, err error) {
 	if q.index == "" {
 		return sharded{}, ErrSelector
 	}
+	filters = append(filters, byPublished(s, q.values)...)
 	q.filter = strings.Join(filters, " AND ")
 	return q, nil
+}
+
+// byPublished filters letters by the time at which their events were published.
+func byPublished(s job.Selector, values given) (filters []string) {
+	for _, end := range []struct {
+		at              time.Time
+		compares, value string
+	}{{s.PublishedSince, ">=", ":published_since"}, {s.PublishedUntil, "<", ":published_until"}} {
+		if !end.at.IsZero() {
+			filters = append(filters, "#created_at "+end.compares+" "+end.value)
+			values[end.value] = end.at
+		}
+	}
+	return filters
+}
+
+// skew is more than the clock of a function differs from that of SQS, which tells when an event was published.
+const skew = time.Minute
+
+// between are the ends of a range of a sort key, both of them in it. Zero times select all.
+func between(since, until time.Time) (from, to time.Time) {
+	from, to = since, endOfTime
+	if !until.IsZero() {
+		to = until.Add(-time.Millisecond)
+	}
+	if to.Before(from) {
+		// DynamoDB refuses a range that ends before it begins. This range is valid and empty.
+		return endOfTime, endOfTime
+	}
+	return from, to
 }
 
 // endOfTime is later than every stored time.

@@ -175,9 +175,10 @@ func (q Queue) Delete(ctx context.Context, e Event) error {
 	return nil
 }
 
-// Selected reports whether s selects the event, by tenant, a part of the reason and time.
+// Selected reports whether s selects the event, by tenant, its id, a part of the reason and time.
 func (e Event) Selected(s job.Selector) bool {
-	return (s.TenantID == "" || s.TenantID == TenantOf(e)) && strings.Contains(e.Reason, s.Reason) &&
+	return (s.TenantID == "" || s.TenantID == TenantOf(e)) && (s.EventID == "" || s.EventID == e.EventID) &&
+		strings.Contains(e.Reason, s.Reason) &&
 		!e.SentAt.Before(s.Since) && (s.Until.IsZero() || e.SentAt.Before(s.Until))
 }
 
@@ -191,4 +192,18 @@ func TenantOf(e Event) string {
 		return ""
 	}
 	return named.TenantID
+}
+
+// maxType is longer than any name of a type that can be published.
+const maxType = 64
+
+// TypeOf is the type that an event names, known or not, or "". A text that is too long for one is no type.
+func TypeOf(e Event) string {
+	var named struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal([]byte(e.Body), &named); err != nil || len(named.Type) > maxType {
+		return ""
+	}
+	return named.Type
 }

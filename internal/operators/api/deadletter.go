@@ -17,9 +17,13 @@ var (
 	OpenDeadLetter = Action[DeliveryRequest, OpenedDeadLetter]{Inspect, "dead_letter"}
 )
 
-// Selector selects dead letters by endpoint, tenant or status, narrowed by reason and time of death, or rejected
-// events.
+// Selector selects dead letters by endpoint, tenant or status, narrowed by event, reason, and the times at which they
+// died (since, until) and were published, or rejected events by the time at which they were sent (since, until).
 type Selector = job.Selector
+
+// SearchedLetters is how many dead letters a page of a list searches that is narrowed by event or times of publishing,
+// the latest deaths first. Such a page may be short or empty although others follow.
+const SearchedLetters = 20_000
 
 // DeadLettersRequest selects dead letters.
 type DeadLettersRequest struct {

@@ -13,7 +13,8 @@ var (
 	// GetDelivery shows one delivery.
 	GetDelivery = Action[DeliveryRequest, Delivery]{Inspect, "delivery"}
 
-	// ListDeliveries lists an endpoint's deliveries that are not acknowledged, the newest first, or one event's.
+	// ListDeliveries lists an endpoint's deliveries that are not acknowledged, the newest first, or those of one event or
+	// one trace.
 	ListDeliveries = Action[DeliveriesRequest, DeliveryList]{Inspect, "deliveries"}
 )
 
@@ -26,7 +27,8 @@ type DeliveryRequest struct {
 	TenantID string `json:"tenant_id"`
 }
 
-// DeliveriesRequest asks for the deliveries of an endpoint, or of an event. A list by event has no pages.
+// DeliveriesRequest asks for the deliveries of an endpoint, an event or a trace. The list of an endpoint alone has
+// pages.
 type DeliveriesRequest struct {
 	Page
 
@@ -40,8 +42,18 @@ type DeliveriesRequest struct {
 	// The event byte for byte as it was published. Its deliveries are found in any state.
 	Event jsontext.Value `json:"event"`
 
-	// Required with event_id, unless the event is given.
+	// The deliveries of this trace that are not acknowledged: likewise the newest 1,000 of each endpoint. A traceparent or
+	// X-Ray's header will do.
+	TraceID string `json:"trace_id"`
+
+	// Required with event_id and trace_id, unless the event is given.
 	TenantID string `json:"tenant_id"`
+
+	// With an endpoint alone: the earliest time at which the event was published (created_at). It is included.
+	PublishedSince time.Time `json:"published_since"`
+
+	// The end of these times. It is not included.
+	PublishedUntil time.Time `json:"published_until"`
 }
 
 // DeliveryList is a list of deliveries.

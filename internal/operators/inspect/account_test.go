@@ -167,8 +167,10 @@ func (a *account) function() *invoke.Function {
 		Probing: circuit.New(time.Minute, 30*time.Second), MaxLife: 7 * 24 * time.Hour,
 		Vault:    deadletter.Vault{Keys: p.OpeningKeys()},
 		Rejected: rejected.Queue{Client: p.Polled(a.rejected)},
-		Queues:   map[string]string{"EventsQueue": "url/events", "RetryQueue": "url/retries"},
-		Audit:    trail{p.Audit(), a}, Log: slog.New(slog.NewJSONHandler(&a.log, nil)), Now: time.Now,
+		Queues: map[string]string{
+			"EventsQueue": "url/events", "RetryQueue": "url/retries", eventsDeadLetterQueue: "url/rejected",
+		},
+		Audit: trail{p.Audit(), a}, Log: slog.New(slog.NewJSONHandler(&a.log, nil)), Now: time.Now,
 	}
 	return h.Function()
 }

@@ -67,8 +67,13 @@ func (l letterList) list(
 	if wanted.EndpointID != "" {
 		wanted.TenantID = ""
 	}
+	page := dynamo.LetterPage{}
+	if wanted.Narrowed() { // few may be like that among all, and a request has an end
+		page.Most = api.SearchedLetters
+	}
 	read := func(limit int, start string) ([]api.DeadLetter, string, error) {
-		records, next, err := l.letters.List(ctx, wanted, dynamo.LetterPage{Limit: limit, Cursor: start})
+		page.Limit, page.Cursor = limit, start
+		records, next, err := l.letters.List(ctx, wanted, page)
 		for _, r := range records {
 			err = errors.Join(err, invoke.CheckTenant(req.TenantID, r.TenantID))
 		}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 
-	"github.com/herald-webhooks/herald/internal/edges/parallel"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
@@ -15,9 +13,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
-// eventSearch finds the deliveries of one event. No index has them by event, because it would cost each delivery a
-// write. If the event is given as it was published, the ids of its deliveries follow from it. Otherwise the open
-// deliveries of each endpoint are searched.
+// eventSearch finds the deliveries of one event or trace. No index has them by these, because it would cost each
+// delivery a write. If the event is given as it was published, the ids of its deliveries follow from it. Otherwise the
+// open deliveries of each endpoint are searched.
 type eventSearch struct {
 	deliveries Deliveries
 	ids        IDs
@@ -75,9 +73,15 @@ func (s eventSearch) byContent(
 func (s eventSearch) endpoints(ctx context.Context, call *invoke.Call, req api.DeliveriesRequest) ([]string, error) {
 	switch {
 	case req.EndpointID != "":
-		return nil, invoke.Invalid("endpoint_id", "give either endpoint_id or an event")
+		return nil, invoke.Invalid("endpoint_id", "give either endpoint_id or an event or a trace")
+	case req.TraceID != "" && (req.EventID != "" || req.Event != nil):
+		return nil, invoke.Invalid("trace_id", "give either a trace or an event")
+	case !req.PublishedSince.IsZero():
+		return nil, invoke.Invalid("published_since", withEndpoint)
+	case !req.PublishedUntil.IsZero():
+		return nil, invoke.Invalid("published_until", withEndpoint)
 	case req.TenantID == "":
-		return nil, invoke.Invalid("tenant_id", "is required with event_id: each tenant has its own events")
+		return nil, invoke.Invalid("tenant_id", "is required with event_id and trace_id: each tenant has its own events")
 	case req.Limit != nil:
 		return nil, invoke.Invalid("limit", "a list by event has no pages")
 	case req.Cursor != "":
@@ -95,72 +99,9 @@ func (s eventSearch) endpoints(ctx context.Context, call *invoke.Call, req api.D
 	return ids, nil
 }
 
-// A search by event id looks, at each endpoint, at the newest 1,000 deliveries that are not acknowledged.
-const (
-	searchPage  = 100
-	searchPages = 10
-)
+const withEndpoint = "is for the deliveries of an endpoint: an event was published once"
 
 // noteNoMatch is the note if no delivery belongs to the event as it was given. It names the usual mistakes.
 const noteNoMatch = "nothing matches: perhaps no active endpoint of the tenant selected its type. Every byte of data " +
 	"counts, spaces included, and so does the id, or the SQS message's where there is none. Search by tenant_id and " +
 	"event_id alone, or look at rejected_events"
-
-// The limits of a search by event id.
-const (
-	noteSearched = "deliveries that were acknowledged were not searched: give the event as it was published"
-	noteNone     = "no delivery of this event id was found; "
-	noteBound    = "; of an endpoint's deliveries only the newest 1,000 were searched"
-)
-
-// byID lists the deliveries of an event id that are not acknowledged, with any content, the oldest
-// endpoint first.
-func (s eventSearch) byID(
-	ctx context.Context, call *invoke.Call, req api.DeliveriesRequest,
-) (api.DeliveryList, error) {
-	endpoints, err := s.endpoints(ctx, call, req)
-	if err != nil {
-		return api.DeliveryList{}, err
-	}
-	found := make([][]api.Delivery, len(endpoints))
-	more := make([]bool, len(endpoints))
-	errs := parallel.Each(len(endpoints), sideBySide, func(i int) (err error) {
-		found[i], more[i], err = s.at(ctx, req, endpoints[i])
-		return err
-	})
-	if err := errors.Join(errs...); err != nil {
-		return api.DeliveryList{}, err
-	}
-	shown, note := slices.Concat(found...), noteSearched
-	if slices.Contains(more, true) {
-		note += noteBound
-	}
-	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
-	if len(shown) == 0 {
-		note = noteNone + note
-	}
-	return api.DeliveryList{List: api.List[api.Delivery]{Data: shown}, Note: note}, nil
-}
-
-// at searches the deliveries of one endpoint. More says that there are more than were searched.
-func (s eventSearch) at(
-	ctx context.Context, req api.DeliveriesRequest, endpointID string,
-) (found []api.Delivery, more bool, err error) {
-	next := ""
-	for range searchPages {
-		records, after, err := s.deliveries.ListOpen(ctx, endpointID, searchPage, next)
-		if err != nil {
-			return nil, false, err
-		}
-		for _, r := range records {
-			if r.EventID == req.EventID && r.TenantID == req.TenantID {
-				found = append(found, showDelivery(r))
-			}
-		}
-		if after == "" {
-			return found, false, nil
-		}
-		next = after
-	}
-	return found, true, nil
-}

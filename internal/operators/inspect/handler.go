@@ -115,7 +115,9 @@ func (h *Handler) aboutLetters() []invoke.Entry {
 // aboutOperations are the actions that show operators' jobs, and the events that wait for an operator.
 func (h *Handler) aboutOperations() []invoke.Entry {
 	jobs := jobView{jobs: h.Jobs, deliveries: h.Deliveries}
-	events := rejectedView{queue: h.Rejected, jobs: h.Jobs, log: h.Log, now: h.Now}
+	events := rejectedView{
+		queue: h.Rejected, meter: queueMeter{h.Meter, h.Queues}, jobs: h.Jobs, log: h.Log, now: h.Now,
+	}
 	return []invoke.Entry{
 		invoke.Serve(api.ListJobs, jobs.list),
 		invoke.Serve(api.GetJob, jobs.show),

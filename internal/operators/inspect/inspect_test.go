@@ -346,7 +346,9 @@ func TestHandler_summary_countsDeadLettersAndMeasuresQueues(t *testing.T) {
 				"dead": {Count: 3, OldestDiedAt: at}, "replaying": {},
 				"replayed": {Count: 1, OldestDiedAt: at.Add(3 * time.Minute)},
 			},
-			Queues:     map[string]api.Depth{"EventsQueue": {Visible: 1, InFlight: 2, Delayed: 3}, "RetryQueue": {InFlight: 40}},
+			Queues: map[string]api.Depth{
+				"EventsQueue": {Visible: 1, InFlight: 2, Delayed: 3}, "RetryQueue": {InFlight: 40}, eventsDeadLetterQueue: {},
+			},
 			FIPSModule: config.FIPSModule(),
 		}
 		if diff := cmp.Diff(want, read[api.Summary](a, "summary", "")); diff != "" {

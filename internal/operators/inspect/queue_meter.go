@@ -22,6 +22,9 @@ type queueMeter struct {
 	urls map[string]string
 }
 
+// eventsDeadLetterQueue is the logical id of the queue of rejected events.
+const eventsDeadLetterQueue = "EventsDeadLetterQueue"
+
 // depths measures all queues, by logical id. It asks for one after the other: there are six.
 func (m queueMeter) depths(ctx context.Context) (map[string]api.Depth, error) {
 	depths := map[string]api.Depth{}

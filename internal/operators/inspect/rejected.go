@@ -27,6 +27,7 @@ const noteSearchedPart = "more events wait than were searched, 1,000 at most: a 
 // restores all that it has received.
 type rejectedView struct {
 	queue Rejected
+	meter queueMeter
 	jobs  Jobs
 	log   *slog.Logger
 	now   func() time.Time
@@ -39,18 +40,21 @@ func (v rejectedView) show(ctx context.Context, call *invoke.Call, req api.Rejec
 	if err != nil {
 		return api.RejectedList{}, err
 	}
-	selector := job.Selector{TenantID: req.TenantID, Reason: req.Reason, Since: req.Since, Until: req.Until}
+	selector := job.Selector{
+		TenantID: req.TenantID, EventID: req.EventID, Reason: req.Reason, Since: req.Since, Until: req.Until,
+	}
 	if err := invoke.CheckTimes(selector); err != nil {
 		return api.RejectedList{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
+	if req.EventID != "" {
+		return v.find(ctx, call, selector, limit)
+	}
 	if err := invoke.RefuseWhilePublishing(ctx, v.jobs); err != nil {
 		return api.RejectedList{}, err
 	}
 	found, received, all, err := v.look(ctx, selector, limit)
-	if err := v.queue.Restore(ctx, received); err != nil {
-		v.log.WarnContext(ctx, "rejected events stay hidden for some seconds", telemetry.Cause(err))
-	}
+	v.restore(ctx, received)
 	if err == nil {
 		err = call.Audit(ctx, auditLines(found)...)
 	}
@@ -63,6 +67,13 @@ func (v rejectedView) show(ctx context.Context, call *invoke.Call, req api.Rejec
 		list.Note = noteSearchedPart
 	}
 	return list, nil
+}
+
+// restore returns received events to their queue.
+func (v rejectedView) restore(ctx context.Context, received []rejected.Event) {
+	if err := v.queue.Restore(ctx, received); err != nil {
+		v.log.WarnContext(ctx, "rejected events stay hidden for some seconds", telemetry.Cause(err))
+	}
 }
 
 // auditLines name the events that are shown. Their bodies are, so each has a line.
@@ -79,7 +90,7 @@ func auditLines(events []rejected.Event) []audit.Line {
 func (v rejectedView) look(
 	ctx context.Context, selector job.Selector, limit int,
 ) (found, received []rejected.Event, all bool, err error) {
-	begun := v.now()
+	chosen, begun := chosenBy(selector), v.now()
 	for len(found) < limit && len(received) < maxSearched && v.now().Sub(begun) < rejected.LookTime {
 		most := limit - len(found)
 		// Where there is a selection, those that are wanted may be few among all.
@@ -91,7 +102,7 @@ func (v rejectedView) look(
 			return found, received, true, err
 		}
 		for _, e := range some {
-			if len(found) < limit && e.Selected(selector) {
+			if len(found) < limit && chosen(e) {
 				found = append(found, e)
 			}
 			e.Body = ""

@@ -21,7 +21,7 @@ type Deliveries interface {
 
 	// ListOpen lists the deliveries of an endpoint that are not acknowledged, the newest first, a moment behind.
 	ListOpen(
-		ctx context.Context, endpointID string, limit int, cursor string,
+		ctx context.Context, endpointID string, p dynamo.OpenPage,
 	) (records []delivery.Record, next string, err error)
 
 	// BatchGet reads records by id. An id without a record is missing in the answer.

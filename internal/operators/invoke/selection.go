@@ -2,6 +2,7 @@ package invoke
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/job"
@@ -23,6 +24,14 @@ func CheckSelection(s job.Selector) error {
 func CheckTimes(s job.Selector) error {
 	if !s.Until.IsZero() && !s.Until.After(s.Since) {
 		return Invalid("until", "must be later than since")
+	}
+	return CheckPublished(s.PublishedSince, s.PublishedUntil)
+}
+
+// CheckPublished refuses an empty span of times of publishing.
+func CheckPublished(since, until time.Time) error {
+	if !until.IsZero() && !until.After(since) {
+		return Invalid("published_until", "must be later than published_since")
 	}
 	return nil
 }

@@ -84,9 +84,15 @@ func checkSelection(req api.StartJobRequest, j job.Job) error {
 		return invoke.Invalid("endpoint_id", "rejected events have no endpoint")
 	case req.Status != "":
 		return invoke.Invalid("status", "rejected events have no status")
+	case !req.PublishedSince.IsZero():
+		return invoke.Invalid("published_since", sentOnly)
+	case !req.PublishedUntil.IsZero():
+		return invoke.Invalid("published_until", sentOnly)
 	}
 	return invoke.CheckTimes(j.Selector)
 }
+
+const sentOnly = "rejected events have the time at which they were sent to their queue alone: since, until"
 
 // allowed refuses a job that deletes for good, where the function was not invoked by its alias.
 func allowed(ctx context.Context, req api.StartJobRequest, act Act) error {

@@ -102,6 +102,8 @@ func startedBefore(asked, stood job.Job) (api.Survey, error) {
 
 // asStored is a selection with its times as they are stored.
 func asStored(s job.Selector) job.Selector {
-	s.Since, s.Until = s.Since.UTC().Truncate(time.Millisecond), s.Until.UTC().Truncate(time.Millisecond)
+	for _, at := range []*time.Time{&s.Since, &s.Until, &s.PublishedSince, &s.PublishedUntil} {
+		*at = at.UTC().Truncate(time.Millisecond)
+	}
 	return s
 }

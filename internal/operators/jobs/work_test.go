@@ -263,14 +263,16 @@ func TestPagesOfJobsReadABoundedNumber(t *testing.T) {
 	})
 }
 
-// After an update was rolled back, jobs may be left that a newer version has started. They wait for it.
-func TestHandler_workJobs_leavesTheActsOfANewerVersion(t *testing.T) {
-	leavesToANewerVersion(t, job.Job{Act: "archive"})
-}
-
-// Without the part of its selection that this version does not know, a job would act on more than was asked for.
-func TestHandler_workJobs_leavesTheSelectionsOfANewerVersion(t *testing.T) {
-	leavesToANewerVersion(t, job.Job{Act: job.Replay, Unknown: []string{"tenant_prefix"}})
+// After an update was rolled back, jobs may be left that a newer version has started. They wait for it: without the
+// part of its selection that this version does not know, a job would act on more than was asked for, and purge it.
+func TestHandler_workJobs_leavesTheJobsOfANewerVersion(t *testing.T) {
+	for name, newer := range map[string]job.Job{
+		"an act":                   {Act: "archive"},
+		"what a purge selects by":  {Act: job.Purge, Unknown: []string{"tenant_prefix"}},
+		"what a replay selects by": {Act: job.Replay, Unknown: []string{"tenant_prefix"}},
+	} {
+		t.Run(name, func(t *testing.T) { leavesToANewerVersion(t, newer) })
+	}
 }
 
 func leavesToANewerVersion(t *testing.T, newer job.Job) {

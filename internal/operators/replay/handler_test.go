@@ -19,6 +19,7 @@ import (
 func TestHandler_namesTheFieldAtFault(t *testing.T) {
 	const publish, discard = `rejected_events"`, `discard_rejected_events"`
 	const start, span = `start_job","act":`, `"since":"2026-01-02T00:00:00Z","until":"2026-01-01T00:00:00Z"`
+	const published = `"published_since":"2026-01-02T00:00:00Z","published_until":"2026-01-01T00:00:00Z"`
 	const erase, erased = `erase","tenant_id":`, `erase","tenant_id":"acme","confirm":"acme"`
 	var dryRun api.Erased
 	inAccount(t, func(a *account) {
@@ -52,6 +53,10 @@ func TestHandler_namesTheFieldAtFault(t *testing.T) {
 		start + `"replay","reason":"timeout"`:                                 "endpoint_id",
 		start + `"purge","confirm":true`:                                      "endpoint_id",
 		start + `"publish",` + span:                                           "until",
+		start + `"publish","published_since":"2026-01-02T00:00:00Z"`:          "published_since",
+		start + `"publish","published_until":"2026-01-02T00:00:00Z"`:          "published_until",
+		start + `"purge","event_id":"evt_1","confirm":true`:                   "endpoint_id",
+		start + `"replay","status":"dead",` + published:                       "published_until",
 		start + `"publish","since":"2099-01-01T00:00:00Z"`:                    "since",
 		erase + `"acme"`:                                                      "confirm",
 		erase + `"acme","confirm":"Acme"`:                                     "confirm",

@@ -50,6 +50,15 @@ func Of(traceparent, xray string) Context {
 	return cmp.Or(ParseTraceparent(traceparent), ParseXRay(xray))
 }
 
+// IDOf is the id of a trace that a text names, by itself or in one of the two headers, or "".
+func IDOf(text string) string {
+	var c Context
+	if decode(c.ID[:], text) {
+		return c.TraceID()
+	}
+	return cmp.Or(Of(text, text), ParseXRay("Root="+text)).TraceID()
+}
+
 // The lengths of the parts of a traceparent: 00-<trace id>-<parent id>-<flags>.
 const (
 	traceparentSize = 55

@@ -182,9 +182,14 @@ func selection(s job.Selector) (in, selected func(deadletter.Record) bool, err e
 	}
 	selected = func(r deadletter.Record) bool {
 		return is(s.TenantID, r.TenantID) && is(s.Status, string(r.Status)) && is(s.Reason, string(r.Reason)) &&
-			!r.DiedAt.Before(s.Since) && (s.Until.IsZero() || r.DiedAt.Before(s.Until))
+			is(s.EventID, r.EventID) && inTime(s, r)
 	}
 	return in, selected, nil
+}
+
+// inTime reports whether a letter died, and was published, in the times of a selector.
+func inTime(s job.Selector, r deadletter.Record) bool {
+	return s.Published(r.CreatedAt) && !r.DiedAt.Before(s.Since) && (s.Until.IsZero() || r.DiedAt.Before(s.Until))
 }
 
 // list reads an index: so many letters at a time, until the page is full, or the reads are used up.
@@ -201,8 +206,9 @@ func (m *Model) list(in, selected func(deadletter.Record) bool, p dynamo.LetterP
 	}
 	slices.Sort(entries)
 	rest := cut(entries, len(entries)+1, p.Cursor)
+	most := cmp.Or(p.Most, p.Reads*lettersRead, len(entries)+1)
 	for n, entry := range rest.page {
-		if len(got.page) == p.Limit || p.Reads > 0 && n == p.Reads*lettersRead {
+		if len(got.page) == p.Limit || n == most {
 			got.next = behindKey + rest.page[n-1]
 			return got
 		}

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 // Deliveries returns the store as the process calls it.
@@ -101,17 +103,18 @@ func (d Deliveries) BatchGet(ctx context.Context, ids []string) (map[string]deli
 
 // ListOpen returns a page of an endpoint's deliveries that are not acknowledged, the newest first.
 func (d Deliveries) ListOpen(
-	ctx context.Context, endpointID string, limit int, cursor string,
+	ctx context.Context, endpointID string, p dynamo.OpenPage,
 ) (records []delivery.Record, next string, err error) {
+	published := job.Selector{PublishedSince: p.Since, PublishedUntil: p.Until}.Published
 	got, err := asked(ctx, d.Process, "List Deliveries", endpointID, func() paged[string] {
 		var open []string
 		for id, r := range d.model.States {
-			if r.EndpointID == endpointID && r.State != delivery.Acknowledged {
+			if r.EndpointID == endpointID && r.State != delivery.Acknowledged && published(r.CreatedAt) {
 				open = append(open, newest(r.CreatedAt)+" "+id)
 			}
 		}
 		slices.Sort(open)
-		return cut(open, limit, cursor)
+		return cut(open, p.Limit, p.Cursor)
 	})
 	if err = cmp.Or(err, got.err); err != nil {
 		return nil, "", err

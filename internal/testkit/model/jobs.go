@@ -47,7 +47,8 @@ func (s Jobs) Create(ctx context.Context, j job.Job) (stored job.Job, created bo
 
 // keptJob is a job as the table keeps it: its times in milliseconds.
 func keptJob(j job.Job) job.Job {
-	inMillis(&j.Asked, &j.StartedAt, &j.RunsFrom, &j.Selector.Since, &j.Selector.Until, &j.UpdatedAt)
+	inMillis(&j.Asked, &j.StartedAt, &j.RunsFrom, &j.Selector.Since, &j.Selector.Until,
+		&j.Selector.PublishedSince, &j.Selector.PublishedUntil, &j.UpdatedAt)
 	inMillis(&j.HiddenSince, &j.HiddenUntil)
 	return j
 }

@@ -448,9 +448,9 @@ func (d deliveriesLike) BatchGet(ctx context.Context, ids []string) (map[string]
 }
 
 func (d deliveriesLike) ListOpen(
-	ctx context.Context, endpointID string, limit int, cursor string,
+	ctx context.Context, endpointID string, p dynamo.OpenPage,
 ) ([]delivery.Record, string, error) {
-	page, next, err := d.Deliveries.ListOpen(ctx, endpointID, limit, cursor)
+	page, next, err := d.Deliveries.ListOpen(ctx, endpointID, p)
 	if d.unsorted && len(page) == 2 {
 		page[0], page[1] = page[1], page[0]
 	}

@@ -20,7 +20,7 @@ type Deliveries interface {
 	Update(ctx context.Context, r delivery.Record) (written bool, err error)
 	Purged(ctx context.Context, r delivery.Record) error
 	Get(ctx context.Context, deliveryID string) (r delivery.Record, found bool, err error)
-	ListOpen(ctx context.Context, endpointID string, limit int, cursor string) ([]delivery.Record, string, error)
+	ListOpen(ctx context.Context, endpointID string, p dynamo.OpenPage) ([]delivery.Record, string, error)
 	BatchGet(ctx context.Context, ids []string) (map[string]delivery.Record, error)
 }
 
@@ -178,14 +178,29 @@ var deliveryPromises = []Promise{
 		records[2].State = delivery.Acknowledged
 		write(t, b, records[2])
 		got := pages(t, 2, func(cursor string) ([]delivery.Record, string, error) {
-			return b.Deliveries.ListOpen(t.Context(), "webhook_1", 2, cursor)
+			return b.Deliveries.ListOpen(t.Context(), "webhook_1", dynamo.OpenPage{Limit: 2, Cursor: cursor})
 		})
 		want := slices.Delete(slices.Clone(records), 2, 3)
 		slices.Reverse(want)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		_, _, err := b.Deliveries.ListOpen(t.Context(), "webhook_1", 2, "nonsense")
+		for name, row := range map[string]struct {
+			since, until time.Time
+			want         []delivery.Record
+		}{
+			"from a moment on": {since: second(3), want: want[:2]},
+			"to a moment":      {until: second(3), want: want[2:]},
+			"in a time":        {second(1), second(4), want[1:3]},
+			"in no time":       {since: second(3), until: second(3)},
+		} {
+			some, _, err := b.Deliveries.ListOpen(t.Context(), "webhook_1",
+				dynamo.OpenPage{Limit: 9, Since: row.since, Until: row.until})
+			if diff := cmp.Diff(row.want, some); err != nil || diff != "" {
+				t.Errorf("published %s: %v (-want +got)\n%s", name, err, diff)
+			}
+		}
+		_, _, err := b.Deliveries.ListOpen(t.Context(), "webhook_1", dynamo.OpenPage{Limit: 2, Cursor: "nonsense"})
 		if !errors.Is(err, dynamo.ErrCursor) {
 			t.Errorf("cursor: %v", err)
 		}

@@ -34,7 +34,8 @@ func Job(id string, minutes int) job.Job {
 	return job.Job{
 		ID: id, Act: job.Replay, Operator: "ann", StartedAt: started, RunsFrom: started, State: job.Running, Selected: 3,
 		Selector: job.Selector{
-			TenantID: "acme", EndpointID: "webhook_1", Reason: "timeout", Status: "dead", Since: at, Until: started,
+			TenantID: "acme", EndpointID: "webhook_1", EventID: "evt_1", Reason: "timeout", Status: "dead", Since: at,
+			Until: started, PublishedSince: at.Add(-time.Hour), PublishedUntil: at,
 		},
 		Progress: job.Progress{UpdatedAt: started},
 	}

@@ -37,7 +37,15 @@ var selections = map[string]struct {
 	},
 	"another's endpoint": {selector{EndpointID: "webhook_1", TenantID: "other"}, ""},
 	"of some time":       {selector{TenantID: "acme", Since: second(2), Until: second(4)}, "msg_2 msg_3"},
-	"of no time":         {selector{TenantID: "acme", Since: second(2), Until: second(2)}, ""},
+	"of an event":        {selector{TenantID: "acme", EventID: "evt_1"}, "msg_1 msg_4"},
+	"published in a time": {
+		selector{TenantID: "acme", PublishedSince: second(-4), PublishedUntil: second(-1)}, "msg_2 msg_3 msg_4",
+	},
+	"published before and died since": {
+		selector{Status: "dead", Since: second(1), PublishedUntil: second(-3)}, "msg_4 msg_6",
+	},
+	"published later than all deaths": {selector{Status: "dead", PublishedSince: second(3600)}, ""},
+	"of no time":                      {selector{TenantID: "acme", Since: second(2), Until: second(2)}, ""},
 }
 
 func second(n int) time.Time { return at.Add(time.Duration(n) * time.Second) }
@@ -81,6 +89,7 @@ func wantCauses(t testing.TB, b Backend, name string, s job.Selector, ids []stri
 func lists(t testing.TB, b Backend) {
 	for n := range 7 {
 		r := Letter(fmt.Sprint("msg_", n), "webhook_1", 0, second(n))
+		r.EventID, r.CreatedAt = fmt.Sprint("evt_", n%3), second(-n)
 		if n >= 4 {
 			r.Reason = delivery.ReasonTimeout
 		}
