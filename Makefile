@@ -22,7 +22,7 @@ FUNCTIONS := $(notdir $(patsubst %/main.go,%,$(wildcard functions/*/main.go)))
 # What is built for a running local stack has the stack's.
 RUNS := $(shell kill -0 $$(cat .local/stack.lock 2>/dev/null) 2>/dev/null && echo yes)
 KEPT := $(if $(RUNS),$(wildcard .local/running.yaml))
-FOR_THE_STACK := run stack incident practise native cli verify dashboard site
+FOR_THE_STACK := run stack incident practise native cli verify dashboard picture site
 CATALOGUE := $(or $(CATALOGUE),$(if $(filter $(FOR_THE_STACK),$(MAKECMDGOALS)),$(KEPT)))
 OLDER ?=
 export CATALOGUE
@@ -56,7 +56,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident practise settings test unit e2e lint sizes freeze regions mutants invariants fuzz publishers versions suite fips vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard cost second-engine libraries outbox hostile proofs tools clean
+.PHONY: help run stack incident practise settings test unit e2e lint sizes freeze regions mutants invariants fuzz publishers versions suite fips vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard picture cost second-engine libraries outbox hostile proofs tools clean
 
 # The targets that people use. The others prove or measure one thing each, or serve these.
 USED := run stack incident test site cli verify build package proofs
@@ -301,6 +301,10 @@ simulate: ## play attacks, honest tenants and outages in fake time, and write ca
 dashboard: native .venv/installed ## draw the dashboard from the metrics of a local run, into infra/docs/dashboard.svg
 	@$(keep_catalogue)
 	@exec .local/bin/demo -once -draw infra/docs/dashboard.svg
+
+picture: native .venv/installed ## record make run and the console's screenshot for the README, into infra/docs/images/herald.svg (minutes)
+	@ONCE=1 .local/bin/demo | go run ./infra/local/recording -then infra/docs/images/console-incident.png \
+		-out infra/docs/images/herald.svg
 
 cost: .venv/installed .tools/dynamodb-local/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md (JDK)
 	go test -count 1 -tags emulator -run TestCost ./infra/proofs/cost -write

@@ -6,9 +6,25 @@ import (
 )
 
 // A stranger reads the README to its end only if it is short.
-func TestTheReadmeHasAtMost1600Words(t *testing.T) {
-	if words := len(strings.Fields(readFile(t, "README.md"))); words > 1600 {
+func TestTheReadmeHasAtMost1300Words(t *testing.T) {
+	if words := len(strings.Fields(readFile(t, "README.md"))); words > 1300 {
 		t.Errorf("the README has %d words: move something to a page of infra/docs", words)
+	}
+}
+
+// The first screen says what it is, for whom, and what to run.
+func TestTheReadmeShowsAllOfItOnTheFirstScreen(t *testing.T) {
+	lines := strings.SplitAfter(readFile(t, "README.md"), "\n")
+	first := strings.Join(lines[:40], "")
+	for _, part := range []string{
+		"](infra/docs/images/herald.svg)", "**A good fit if**", "**Not for**", "**Status**", "\nmake run ", "\nmake test ",
+	} {
+		if !strings.Contains(first, part) {
+			t.Errorf("the first 40 lines lack %q", part)
+		}
+	}
+	if size := len(readFile(t, "infra/docs/images/herald.svg")); size > 500_000 {
+		t.Errorf("the picture has %d bytes, which a reader has to wait for", size)
 	}
 }
 
