@@ -56,7 +56,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident practise settings test unit e2e lint sizes freeze regions mutants invariants fuzz publishers versions suite fips vulns build site package reproducible rehearse terraform native cli verify bench simulate dashboard picture cost second-engine libraries outbox hostile proofs tools clean
+.PHONY: help run stack incident practise settings test unit e2e lint sizes freeze regions mutants invariants fuzz publishers versions suite fips vulns build site handbook package reproducible rehearse terraform native cli verify bench simulate dashboard picture cost second-engine libraries outbox hostile proofs tools clean
 
 # The targets that people use. The others prove or measure one thing each, or serve these.
 USED := run stack incident test site cli verify build package proofs
@@ -229,6 +229,11 @@ site-pages:
 	@go run $(addprefix -overlay ,$(OVERLAY)) ./infra/install/site -settings "$(SETTINGS)" \
 		-openapi $(if $(CATALOGUE),.local/catalogue/openapi.yaml,infra/openapi.yaml)
 	@echo "the site is in .local/site"
+
+handbook: ## write Herald's own documents as pages into .local/handbook; links to files lead to SOURCE
+	@rm -rf .local/handbook
+	@go run ./infra/install/site -out .local/handbook \
+		-handbook "$(or $(SOURCE),https://github.com/herald-webhooks/herald/blob/v$(file <infra/install/pack/VERSION))"
 
 PLATFORMS := linux_amd64 linux_arm64 darwin_amd64 darwin_arm64 windows_amd64 windows_arm64
 package: VERSION = $(shell cat infra/install/pack/VERSION)

@@ -118,6 +118,12 @@ func TestAReleaseIsTestedAndPublishedByAJobThatRunsNoCodeOfOurs(t *testing.T) {
 			t.Errorf("job %s has the rights %v", name, rights)
 		}
 	}
+	runs := func(name, command string) bool {
+		return slices.ContainsFunc(jobs[name].Steps, func(s step) bool { return strings.Contains(s.Run, command) })
+	}
+	if !runs("build", "make handbook") || !runs("publish", "git push --quiet --force") {
+		t.Error("the documents are not published as a site")
+	}
 	attested := false
 	for _, step := range jobs["publish"].Steps {
 		if strings.HasPrefix(step.Uses, "actions/checkout@") || strings.Contains(step.Run, "make ") {

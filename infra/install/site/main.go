@@ -1,4 +1,5 @@
-// Command site writes the pages for the developers of receivers: event types, contract, verification, API.
+// Command site writes the pages for the developers of receivers: event types, contract, verification, API. With
+// -handbook it writes Herald's own documents as pages.
 //
 // It promises the same bytes for the same settings, catalogue and documents. It asks nothing of the network, deletes
 // nothing that it has not written, and what it writes is for everybody: no page has anything of operators.
@@ -21,8 +22,15 @@ func main() {
 	settings := flag.String("settings", "infra/install/site/settings.yaml", "name, colours and addresses of the adopter")
 	description := flag.String("openapi", "infra/openapi.yaml", "the API description")
 	out := flag.String("out", ".local/site", "the folder to write")
+	source := flag.String("handbook", "", "the address of the checkout's files: write Herald's own documents")
 	flag.Parse()
-	if err := write(*settings, *description, *out); err != nil {
+	var err error
+	if *source == "" {
+		err = write(*settings, *description, *out)
+	} else {
+		err = writeHandbook(*source, *out)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "site:", err)
 		os.Exit(1)
 	}
@@ -35,6 +43,14 @@ func write(settings, description, out string) error {
 		return err
 	}
 	files, err := pages.Make(pages.Sources{Root: ".", Description: description, Types: catalogue.Types()}, s)
+	if err != nil {
+		return err
+	}
+	return replace(out, files)
+}
+
+func writeHandbook(source, out string) error {
+	files, err := pages.Handbook(".", source)
 	if err != nil {
 		return err
 	}

@@ -40,6 +40,10 @@ type site struct {
 	Sources
 	Settings
 
+	// webhooks tells the site for an adopter's tenants from Herald's own documents.
+	webhooks bool
+
+	about  string // what its pages say, for llms.txt
 	pages  []page
 	files  map[string][]byte
 	faults []error
@@ -47,7 +51,8 @@ type site struct {
 
 // Make returns the site's files by name.
 func Make(from Sources, s Settings) (map[string][]byte, error) {
-	w := &site{Sources: from, Settings: s, files: map[string][]byte{}}
+	w := &site{Sources: from, Settings: s, files: map[string][]byte{}, webhooks: true}
+	w.about = "How to receive and verify the webhooks of " + escaped(s.Name) + ", and what they contain."
 	w.add("index", w.start())
 	w.events()
 	w.documents()

@@ -60,6 +60,7 @@ func (w *site) render() error {
 // view has the values of the layout.
 type view struct {
 	Settings
+	Brand string
 	Page  page
 	Title string
 	Body  template.HTML
@@ -68,7 +69,10 @@ type view struct {
 
 func (w *site) view(p page, body []byte) view {
 	//nolint:gosec // goldmark has escaped the body
-	v := view{Settings: w.Settings, Page: p, Title: plain(p.title()), Body: template.HTML(body)}
+	v := view{Settings: w.Settings, Brand: w.Name, Page: p, Title: plain(p.title()), Body: template.HTML(body)}
+	if w.webhooks {
+		v.Brand += " webhooks"
+	}
 	for _, each := range w.pages {
 		if !each.inside {
 			v.Nav = append(v.Nav, each)
@@ -177,11 +181,16 @@ func (w *site) forModels() []byte {
 	if w.Site != "" {
 		base = linked.Replace(strings.TrimSuffix(w.Site, "/") + "/")
 	}
-	fmt.Fprintf(&b, "# Webhooks of %[1]s\n\n> How to receive and verify the webhooks of %[1]s, and what they contain.\n\n"+
-		"## Pages\n\n", escaped(w.Name))
+	title := escaped(w.Name)
+	if w.webhooks {
+		title = "Webhooks of " + title
+	}
+	fmt.Fprintf(&b, "# %s\n\n> %s\n\n## Pages\n\n", title, w.about)
 	for _, p := range w.pages {
 		fmt.Fprintf(&b, "- [%s](%s%s.md)\n", p.title(), base, p.name)
 	}
-	fmt.Fprintf(&b, "\n## Optional\n\n- [API description](%sopenapi.yaml): OpenAPI 3.1\n", base)
+	if w.webhooks {
+		fmt.Fprintf(&b, "\n## Optional\n\n- [API description](%sopenapi.yaml): OpenAPI 3.1\n", base)
+	}
 	return []byte(b.String())
 }
