@@ -1,6 +1,6 @@
 // Package bindings writes source code for people who install Herald's template by Terraform or by AWS CDK: each
 // parameter of the packaged template as a typed variable or property, each output as a typed value. For our own Go it
-// writes the names of the parameters, as constants.
+// writes the names of the parameters, as constants, and for readers a page of parameters and outputs.
 //
 // It promises that Terraform's and CDK's code has everything that the template says about a parameter (name, type,
 // default, description, permitted values) and about an output. It refuses a template with a property that it would
@@ -26,6 +26,7 @@ const (
 	outputsFile    = "infra/install/terraform/outputs.tf"
 	propertiesFile = "infra/install/cdk/template.ts"
 	constantsFile  = "infra/kit/parameters/parameters.go"
+	pageFile       = "infra/docs/parameters.md"
 )
 
 // Files are the generated files by their paths below the checkout.
@@ -44,6 +45,7 @@ func Files(root string) (map[string][]byte, error) {
 	}
 	return map[string][]byte{
 		variablesFile: variables(t), outputsFile: outputs(t), propertiesFile: properties, constantsFile: constants,
+		pageFile: page(t),
 	}, nil
 }
 
