@@ -21,7 +21,7 @@ type Options struct {
 
 const (
 	stackName = "herald-local"
-	region    = "local" // none of AWS's own (infra/docs/local-stack.md)
+	region    = "local" // none of AWS's own (.github/CONTRIBUTING.md, "The local stack")
 )
 
 // complete fills the defaults in and makes every path absolute.
