@@ -90,12 +90,6 @@ var jobColumns = []terminal.Column[api.Job]{
 	{Head: "started at", Of: func(j api.Job) any { return j.StartedAt }},
 }
 
-var failureColumns = []terminal.Column[api.JobFailure]{
-	{Head: "id", Of: func(f api.JobFailure) any { return f.ID }},
-	{Head: "result", Of: func(f api.JobFailure) any { return f.Result }},
-	{Head: "reason", Of: func(f api.JobFailure) any { return f.Reason }},
-}
-
 var keyColumns = []terminal.Column[api.Key]{
 	{Head: "key id", Of: func(k api.Key) any { return k.KeyID }},
 	{Head: "scopes", Of: func(k api.Key) any { return k.Scopes }},

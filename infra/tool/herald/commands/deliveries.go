@@ -10,7 +10,7 @@ import (
 
 func deliveryCommands(s setup) *cli.Command {
 	return group("deliveries", "deliveries of an event or endpoint, or one",
-		command("show WH-ID", "one delivery, by the wh-id that its receiver saw", one(s, api.GetDelivery, deliveryOf)),
+		command("show WH-ID", "one delivery, by the wh-id that its receiver saw", s.on(showDelivery)),
 		command("find", "by event, or the unacknowledged ones of an endpoint",
 			list(s, api.ListDeliveries, deliveriesOf, deliveryColumns),
 			usage.Text("tenant", "the tenant's id"), usage.Text("event", "the event's id"),

@@ -468,7 +468,7 @@ func TestJobs_showHasTheOutcomeAndTheFailures(t *testing.T) {
 		to(api.GetJobOutcome, api.JobOutcome{Sent: 2000, Delivered: 1999, DeadAgain: 1, NextCursor: new("c")}),
 		to(api.ListJobFailures, listOf(api.JobFailure{ID: "msg_1", Result: api.ResultRefused, Reason: disabled})))
 	f.ends(t, exit.Done, "jobs show job_1",
-		"outcome.sent               6000", "msg_1  refused  endpoint_disabled", "when it is active again")
+		"6,000 sent, 5,997 delivered, 3 dead again", "msg_1  refused  endpoint_disabled", "when it is active again")
 	const most = 5
 	if len(f.requests) > most {
 		t.Errorf("%d requests", len(f.requests))

@@ -9,7 +9,6 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
-	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/job"
@@ -54,16 +53,12 @@ func showJob(ctx context.Context, c call) error {
 		c.printJob(shown, j.Failures)
 		return nil
 	}
-	c.One(shown)
-	if j.Failures == nil || len(j.Failures.Data) == 0 {
-		return nil
+	e, err := stack.EndpointOf(ctx, c.stack, j.Fields.Selector.TenantID, j.Fields.Selector.EndpointID)
+	if err != nil {
+		return err
 	}
-	c.Print("")
-	terminal.Table(c.Terminal, j.Failures.Data, failureColumns)
-	for _, sentence := range stack.Advice(j.Fields) {
-		c.Say("%s", sentence)
-	}
-	if j.Failures.NextCursor != nil {
+	c.showPage(c.site().JobPage(j, e))
+	if j.Failures != nil && j.Failures.NextCursor != nil {
 		c.Say("these are the first %d that it did not do", len(j.Failures.Data))
 	}
 	return nil

@@ -3,45 +3,57 @@ package commands
 import (
 	"context"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/internal/operators/api"
-	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 )
 
-// showEndpoint shows an endpoint, and the commands that make sense in its state.
+// showEndpoint shows an endpoint with its deliveries, and the commands that make sense in its state.
 func showEndpoint(ctx context.Context, c call) error {
 	of := api.EndpointRequest{
 		EndpointID: c.fields.EndpointID, TenantID: c.fields.TenantID, ShowPath: c.fields.ShowPath,
 	}
 	shown, err := stack.Ask(ctx, c.stack, api.GetEndpoint, of)
-	if err != nil {
-		return err
+	if err != nil || c.JSON {
+		return printed(c, shown.JSON, err)
 	}
-	c.One(shown.JSON)
-	if c.JSON {
-		return nil
+	e := shown.Fields
+	its, err := stack.ReadTroubles(ctx, c.stack, api.EndpointRequest{EndpointID: e.EndpointID, TenantID: e.TenantID})
+	page := c.site().EndpointPage(e, its)
+	if err != nil { // the endpoint itself was answered
+		page.Lists = nil
+		c.Say("whether deliveries wait or died was not answered: %s", answers.Safe(err.Error()))
 	}
-	dead, err := hasLetters(ctx, c, shown.Fields)
-	if err != nil { // the endpoint was shown
-		c.Say("whether it has dead letters was not answered: %s", answers.Safe(err.Error()))
-	}
-	for _, step := range next.Of(next.SituationOf(shown.Fields, dead)) {
-		c.sayNext(step.Warning, called(c.line)+" "+commandOf(step.Act, c, shown.Fields))
+	c.showPage(page)
+	for _, step := range next.Of(next.SituationOf(e, its.CanReplay())) {
+		c.sayNext(step.Warning, called(c.line)+" "+commandOf(step.Act, c, e))
 	}
 	return nil
 }
 
-// hasLetters reports whether an endpoint has dead letters to replay.
-func hasLetters(ctx context.Context, c call, e api.Endpoint) (bool, error) {
-	found, err := stack.Ask(ctx, c.stack, api.ListDeadLetters, api.DeadLettersRequest{
-		Page: api.Page{Limit: new(1)},
-		Selector: api.Selector{
-			EndpointID: e.EndpointID, TenantID: e.TenantID, Status: string(deadletter.Dead),
-		},
-	})
-	return len(found.Fields.Data) > 0, err
+// printed prints an answer as it came, unless there is an error.
+func printed(c call, answer jsontext.Value, err error) error {
+	if err == nil {
+		c.PrintJSON(answer)
+	}
+	return err
+}
+
+// showDelivery shows a delivery.
+func showDelivery(ctx context.Context, c call) error {
+	shown, err := stack.Ask(ctx, c.stack, api.GetDelivery, deliveryOf(c.fields))
+	if err != nil || c.JSON {
+		return printed(c, shown.JSON, err)
+	}
+	d := shown.Fields
+	e, err := stack.EndpointOf(ctx, c.stack, d.TenantID, d.EndpointID)
+	if err == nil {
+		c.showPage(c.site().DeliveryPage(d, e))
+	}
+	return err
 }
 
 // commandOf is the command that takes a step. It names the endpoint as the line did, which has found it.

@@ -151,11 +151,19 @@ func TestRejected_saysWhoseAndWhatCanSucceed(t *testing.T) {
 // Each job ends at its question or its start. An end that an operator gave says more.
 func TestJob_isNamedByItsSelection(t *testing.T) {
 	started := time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
-	for until, want := range map[time.Time]string{
-		started.Add(-40 * time.Second): "rejected events: tenant acme, endpoint webhook_1<",
-		started.Add(-34 * time.Hour):   "endpoint webhook_1, until 2026-01-01T00:00:00Z<",
+	crm := to(api.GetEndpoint, api.Endpoint{TenantID: "acme", EndpointID: "webhook_1", Description: "crm"})
+	unknown := refusing(api.GetEndpoint, api.Refusal{Code: api.CodeNotFound})
+	for want, c := range map[string]struct {
+		until    time.Time
+		endpoint answered
+	}{
+		"rejected events: tenant acme, endpoint webhook_1<":  {started.Add(-40 * time.Second), unknown},
+		"endpoint webhook_1, until 2026-01-01T00:00:00Z<":    {started.Add(-34 * time.Hour), unknown},
+		"rejected events: crm of acme<":                      {started.Add(-40 * time.Second), crm},
+		"rejected events: crm of acme, until 2026-01-01T00:": {started.Add(-34 * time.Hour), crm},
 	} {
-		web, browser, _ := open(t, said(to(api.GetJob, api.Job{
+		until := c.until
+		web, browser, _ := open(t, said(c.endpoint, to(api.GetJob, api.Job{
 			JobID: "job_1", Act: job.Publish, State: job.Done, StartedAt: started,
 			Selector: api.Selector{TenantID: "acme", EndpointID: "webhook_1", Until: until},
 		})))

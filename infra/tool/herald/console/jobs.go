@@ -6,10 +6,7 @@ import (
 	"net/url"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
-	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
-	"github.com/herald-webhooks/herald/internal/operators/api"
-	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 // outcomeParts bounds the requests for a job's outcome on its page: each is about up to 2,000 deliveries.
@@ -39,25 +36,14 @@ func jobPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown := detail{
-		Head: s.site.JobHead(j.Fields), Timeline: s.site.JobTimeline(j.Fields), Raw: string(j.JSON), More: progressOf(j),
+	e, err := stack.EndpointOf(ctx, s.Stack, j.Fields.Selector.TenantID, j.Fields.Selector.EndpointID)
+	if err != nil {
+		return nil, err
 	}
-	if failures := j.Failures; failures != nil && len(failures.Data) > 0 {
-		t := s.failureList(q, j.Fields.Act, failures.Data).Then(s.nextPage("/job", q, failures.NextCursor))
-		shown.Lists = []parts.Section{{Title: "What it did not do", List: t}}
+	shown := detailOf(s.site.JobPage(j, e), j.JSON)
+	shown.More = progressOf(j)
+	for n := range shown.Lists {
+		shown.Lists[n].List.Then(s.nextPage("/job", q, j.Failures.NextCursor))
 	}
 	return shown, nil
-}
-
-// failureList are the ids that a job did not act on. Those of dead letters lead to their pages.
-func (s *Server) failureList(q url.Values, act job.Act, failures []api.JobFailure) *parts.Table {
-	type row = api.JobFailure
-	path := "/letter"
-	if act == job.Publish {
-		path = ""
-	}
-	return parts.NewTable(q, failures,
-		parts.IDs(s.site, "id", path, "delivery_id", func(f row) string { return f.ID }),
-		parts.Text("result", "", "", func(f row) any { return f.Result }),
-		parts.Text("reason", "", "", func(f row) any { return f.Reason }))
 }

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
@@ -36,6 +38,7 @@ type page struct {
 // detail is the content of a page about one thing. Raw is the answer as it came, folded at the end.
 type detail struct {
 	Head     *parts.Head
+	Facts    []parts.Fact
 	Timeline *parts.Timeline
 	Lists    []parts.Section
 	Raw      string
@@ -47,6 +50,11 @@ func (d detail) settled() bool { return d.Settled }
 
 // settling is the content of a page that asks again only until nothing of it changes any more.
 type settling interface{ settled() bool }
+
+// detailOf is the content of a page about something that was answered.
+func detailOf(p parts.Page, answer jsontext.Value) detail {
+	return detail{Head: p.Head, Facts: p.Facts, Timeline: p.Timeline, Lists: p.Lists, Raw: string(answer)}
+}
 
 // list is the content of a page that is a list: its filter stands above it.
 type list struct {

@@ -78,14 +78,12 @@ func deliveryPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 		return nil, err
 	}
 	d := answer.Fields
-	e, err := s.endpointOf(ctx, d.TenantID, d.EndpointID)
+	e, err := stack.EndpointOf(ctx, s.Stack, d.TenantID, d.EndpointID)
 	if err != nil {
 		return nil, err
 	}
-	shown := detail{
-		Head: s.site.DeliveryHead(d, e), Timeline: s.site.DeliveryTimeline(d, e), Raw: string(answer.JSON),
-		Settled: strings.HasPrefix(id, "test_"), // the record of a test is its end
-	}
+	shown := detailOf(s.site.DeliveryPage(d, e), answer.JSON)
+	shown.Settled = strings.HasPrefix(id, "test_") // the record of a test is its end
 	if s.LogCosts && q.Get(eachAttempt) == "" {
 		again := s.site.Link("/delivery", "delivery_id", d.DeliveryID, eachAttempt, "1")
 		shown.Head.Links = append(shown.Head.Links, parts.Cell{Text: "Each attempt, from the log", Link: again,
@@ -94,18 +92,6 @@ func deliveryPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	}
 	s.addAttempts(ctx, shown.Timeline, d)
 	return shown, nil
-}
-
-// endpointOf is the endpoint of a delivery, nil where it cannot be read: the page does without it.
-func (s *Server) endpointOf(ctx context.Context, tenantID, endpointID string) (*api.Endpoint, error) {
-	if endpointID == "" {
-		return nil, nil
-	}
-	e, err := ask(ctx, s, api.GetEndpoint, api.EndpointRequest{EndpointID: endpointID, TenantID: tenantID})
-	if _, refused := errors.AsType[*api.Refusal](err); refused {
-		return nil, nil
-	}
-	return &e, err
 }
 
 func deadLettersPage(ctx context.Context, s *Server, q url.Values) (any, error) {
@@ -129,7 +115,7 @@ func letterPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 		return nil, err
 	}
 	l := answer.Fields
-	e, err := s.endpointOf(ctx, l.TenantID, l.EndpointID)
+	e, err := stack.EndpointOf(ctx, s.Stack, l.TenantID, l.EndpointID)
 	return detail{
 		Head: s.site.LetterHead(l.DeadLetter, e), Timeline: s.site.LetterTimeline(l), Raw: string(answer.JSON),
 		More: l.Body,

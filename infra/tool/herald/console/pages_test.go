@@ -109,8 +109,12 @@ func TestDelivery_tellsItsLifeInTheOrderOfTime(t *testing.T) {
 			[]string{"Event occurred", "Event accepted", "Acknowledged", "at attempt 3: 204, 12 ms"},
 		},
 		"retrying": {
-			api.Delivery{State: delivery.Retrying, Reason: delivery.ReasonTimeout, NextAttemptAt: at(13)},
+			api.Delivery{State: delivery.Retrying, Reason: delivery.ReasonTimeout, NextAttemptAt: time.Now().Add(time.Hour)},
 			[]string{"Event accepted", "Attempt 3 failed", "timeout", "Next attempt", "attempt 4"},
+		},
+		"retrying, late": {
+			api.Delivery{State: delivery.Retrying, Reason: delivery.ReasonTimeout, NextAttemptAt: time.Now().Add(-time.Hour)},
+			[]string{"is late by 1h", "Attempt 3 failed", "was due, and has not begun", "attempt 4"},
 		},
 		"with its attempts": {
 			api.Delivery{State: delivery.Retrying, Reason: delivery.ReasonTimeout},

@@ -48,6 +48,10 @@ func (s Site) DeliveryHead(d api.Delivery, e *api.Endpoint) *Head {
 		h.Why = append(h.Why, told)
 	}
 	h.aboutEndpoint(s, e)
+	if late := s.late(d); late > 0 {
+		h.Why = append(h.Why, "its next attempt is late by "+Coarse(late))
+		h.Advice = append(h.Advice, "Its queue is behind, or deliveries were stopped.")
+	}
 	if d.TraceID != "" {
 		h.Why = append(h.Why, "trace "+d.TraceID)
 	}
@@ -102,10 +106,10 @@ var did = map[job.Act]string{
 	job.Publish: "Publish again rejected events",
 }
 
-// JobHead leads the page of a job.
-func (s Site) JobHead(j api.Job) *Head {
+// JobHead leads the page of a job. e is the endpoint of its selection, nil where it has none or it is not known.
+func (s Site) JobHead(j api.Job, e *api.Endpoint) *Head {
 	h := &Head{
-		Kind: "Job", Name: cmp.Or(did[j.Act], answers.Shown(j.Act)) + ": " + SelectionOf(j), ID: j.JobID,
+		Kind: "Job", Name: cmp.Or(did[j.Act], answers.Shown(j.Act)) + ": " + titled(j, e), ID: j.JobID,
 		State: answers.Shown(j.State), Class: colour(jobColours, j.State), Since: s.At(j.UpdatedAt),
 		Why: []string{"started by " + answers.Shown(j.Operator)}, Advice: stack.Advice(j),
 	}

@@ -22,14 +22,25 @@ func (s Site) JobList(q url.Values, jobs []api.Job) *Table {
 		Moment(s, "started", func(j row) time.Time { return j.StartedAt }))
 }
 
-// SelectionOf is a job's selection in words. A job never reaches beyond its start, so an end just before that says
-// nothing.
-func SelectionOf(j api.Job) string {
+// SelectionOf is a job's selection in words.
+func SelectionOf(j api.Job) string { return InWords(ended(j)) }
+
+// titled is a job's selection with the name of its endpoint, which is nil where it is not known.
+func titled(j api.Job, e *api.Endpoint) string {
+	if e == nil {
+		return SelectionOf(j)
+	}
+	return Named(*e).Name() + " of " + answers.Shown(e.TenantID) + Narrowed(ended(j))
+}
+
+// ended is a job's selection as far as its end says something. A job never reaches beyond its start, so an end just
+// before that says nothing.
+func ended(j api.Job) api.Selector {
 	of := j.Selector
 	if !j.StartedAt.IsZero() && j.StartedAt.Sub(of.Until) < time.Hour {
 		of.Until = time.Time{}
 	}
-	return InWords(of)
+	return of
 }
 
 // InWords is a selection in words. One of no tenant is of all tenants, and says so.
@@ -43,7 +54,9 @@ func InWords(of api.Selector) string {
 
 // Narrowed is what a selection leaves of a tenant or an endpoint, in words, each after a comma.
 func Narrowed(of api.Selector) string {
-	return said("reason", of.Reason) + said("status", of.Status) + said("since", of.Since) + said("until", of.Until)
+	return said("event", of.EventID) + said("reason", of.Reason) + said("status", of.Status) +
+		said("since", of.Since) + said("until", of.Until) +
+		said("published since", of.PublishedSince) + said("published until", of.PublishedUntil)
 }
 
 // said is a part of a selection in words, or empty if the part selects nothing.

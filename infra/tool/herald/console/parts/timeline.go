@@ -80,7 +80,7 @@ func (s Site) DeliveryTimeline(d api.Delivery, e *api.Endpoint) *Timeline {
 		t.add(d.UpdatedAt, class, "Died", "after "+attempts+" attempts, the last: "+last)
 	case delivery.Retrying:
 		t.add(d.UpdatedAt, class, "Attempt "+attempts+" failed", last)
-		t.add(d.NextAttemptAt, "next", "Next attempt", "attempt "+Grouped(d.Attempts+1))
+		t.due(d.NextAttemptAt, "attempt "+Grouped(d.Attempts+1))
 	case delivery.Waiting:
 		t.add(d.UpdatedAt, class, "Waits since then", "after "+attempts+" attempts: "+last)
 		t.waits(d, e)
@@ -111,10 +111,31 @@ func (t *Timeline) AddAttempts(attempts []stack.Attempt) {
 	t.sorted()
 }
 
+// inTime is how long after its moment an attempt may begin: what waits is looked at each minute.
+const inTime = 2 * time.Minute
+
+// late is how late a delivery's next attempt is, 0 where it is in time or none is planned.
+func (s Site) late(d api.Delivery) time.Duration {
+	past := s.Now().Sub(d.NextAttemptAt).Round(time.Second)
+	if d.NextAttemptAt.IsZero() || past <= inTime || d.State != delivery.Retrying && d.State != delivery.Waiting {
+		return 0
+	}
+	return past
+}
+
+// due adds the next attempt, or that it is late.
+func (t *Timeline) due(at time.Time, detail string) {
+	if t.site.Now().Sub(at) > inTime && !at.IsZero() {
+		t.add(at, "warn", "The next attempt was due, and has not begun", detail)
+		return
+	}
+	t.add(at, "next", "Next attempt", detail)
+}
+
 // waits names the end of a delivery's wait.
 func (t *Timeline) waits(d api.Delivery, e *api.Endpoint) {
 	if !d.NextAttemptAt.IsZero() {
-		t.add(d.NextAttemptAt, "next", "Next attempt", "by its schedule")
+		t.due(d.NextAttemptAt, "by its schedule")
 		return
 	}
 	name, probe := "its endpoint", time.Time{}
@@ -145,6 +166,9 @@ func (s Site) EndpointTimeline(e api.Endpoint) *Timeline {
 	t.add(e.PreviousSecretUntil, "next", "The secret before stops signing", "")
 	t.add(health.RecoveredAt, "good", "Last recovery began", "")
 	t.add(health.OutageSince, "bad", "Outage began", "the first failure")
+	if !health.FailingSince.Equal(health.OutageSince) {
+		t.add(health.FailingSince, "bad", "Failures in a row began", "")
+	}
 	t.add(health.LastFailureAt, "bad", "Last failure", answers.Shown(answered(health.LastStatus, health.LastReason)))
 	t.add(health.LastProbeAt, "", "Last probe", "")
 	if state := health.State; state != api.StateHealthy {
