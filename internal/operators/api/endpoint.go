@@ -88,6 +88,9 @@ type ListedEndpoint struct {
 	Host        string `json:"host"`
 	Description string `json:"description"`
 
+	// Whom its owner wants to be told about it, as the owner wrote it.
+	Contact string `json:"contact"`
+
 	// An operator has paused all endpoints of the tenant.
 	TenantPaused bool `json:"tenant_paused"`
 	Limits       `json:",embed"`

@@ -2,14 +2,18 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
+	"github.com/herald-webhooks/herald/internal/edges/parallel"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
 // endpointList lists endpoints. Those in trouble are found by their circuits, those of a tenant by their ids.
@@ -17,6 +21,7 @@ type endpointList struct {
 	ids      IDs
 	circuits Circuits
 	reader   endpointReader
+	owners   Owners
 	waiting  waitingCounter
 	health   healthView
 }
@@ -114,9 +119,13 @@ func (l endpointList) inTrouble(
 	return found, next, nil
 }
 
-// show shows endpoints with their health and the count of their waiting deliveries.
+// show shows endpoints with their contacts, their health and the count of their waiting deliveries.
 func (l endpointList) show(ctx context.Context, found []invoke.Found) ([]api.ListedEndpoint, error) {
 	waiting, err := l.waiting.of(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	contacts, err := l.contacts(ctx, found)
 	if err != nil {
 		return nil, err
 	}
@@ -124,10 +133,33 @@ func (l endpointList) show(ctx context.Context, found []invoke.Found) ([]api.Lis
 	for n, f := range found {
 		shown[n] = api.ListedEndpoint{
 			TenantID: f.Endpoint.TenantID, EndpointID: f.Endpoint.ID, Host: f.Endpoint.Host(),
-			Description: f.Endpoint.Description, TenantPaused: f.Tenant.Paused(),
+			Description: f.Endpoint.Description, Contact: contacts[f.Endpoint.ID], TenantPaused: f.Tenant.Paused(),
 			Limits: limitsOf(f.Endpoint),
 			Health: l.health.show(f, waiting[f.Endpoint.ID]), Waiting: l.health.waiting(waiting[f.Endpoint.ID]),
 		}
 	}
 	return shown, nil
+}
+
+// contacts are those of endpoints, by id. It makes a request for each tenant. An endpoint whose owner's words cannot be
+// read is listed without them.
+func (l endpointList) contacts(ctx context.Context, found []invoke.Found) (map[string]string, error) {
+	of := map[string][]endpoint.Endpoint{}
+	for _, f := range found {
+		of[f.Endpoint.TenantID] = append(of[f.Endpoint.TenantID], f.Endpoint)
+	}
+	tenants := slices.Sorted(maps.Keys(of))
+	told := make([][]endpoint.Endpoint, len(tenants))
+	errs := parallel.Each(len(tenants), sideBySide, func(n int) (err error) {
+		told[n], err = l.owners.About(ctx, of[tenants[n]]...)
+		if invoke.Unreadable(err) {
+			return nil
+		}
+		return err
+	})
+	contacts := map[string]string{}
+	for _, e := range slices.Concat(told...) {
+		contacts[e.ID] = e.About.Contact
+	}
+	return contacts, errors.Join(errs...)
 }

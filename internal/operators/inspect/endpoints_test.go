@@ -50,6 +50,7 @@ func TestHandler_endpoints_showsHowEachStands(t *testing.T) {
 	want := api.List[api.ListedEndpoint]{Data: []api.ListedEndpoint{
 		{
 			TenantID: "acme", EndpointID: "webhook_down", Host: "down.example", Description: "orders",
+			Contact: "ann@example.com",
 			Health: api.Health{
 				State: "open", Since: since, Failures: 57, FailingSince: failed, OutageSince: failed, LastFailureAt: since,
 				LastStatus: 503, LastReason: "http_5xx", Recent: &api.Recent{Attempts: 4, Successes: 1}, LastProbeAt: down.ProbedAt,
@@ -74,6 +75,9 @@ func TestHandler_endpoints_showsHowEachStands(t *testing.T) {
 	for _, more := range []bool{false, true} { // counted together, and one by one
 		inAccount(t, func(a *account) {
 			a.putEndpoints(rows...)
+			told := a.Endpoints["webhook_down"]
+			told.About.Contact = "ann@example.com"
+			a.putEndpoints(told)
 			a.putCircuits(down, asleep, back, purged)
 			a.wait("webhook_down", 1001, 1001, failed)
 			if more {

@@ -68,7 +68,9 @@ func (h *Handler) Function() *invoke.Function {
 func (h *Handler) aboutEndpoints() []invoke.Entry {
 	reader, waiting := endpointReader{h.Readings}, waitingCounter{h.Backlog}
 	health := healthView{settings: h.Probing, maxLife: h.MaxLife, now: h.Now}
-	list := endpointList{ids: h.IDs, circuits: h.Circuits, reader: reader, waiting: waiting, health: health}
+	list := endpointList{
+		ids: h.IDs, circuits: h.Circuits, reader: reader, owners: h.Owners, waiting: waiting, health: health,
+	}
 	one := endpointView{directory: h.Directory, owners: h.Owners, backlog: h.Backlog, health: health}
 	trouble := troubleCounter{
 		circuits: h.Circuits, reader: reader, health: health, allowance: h.Allowance, now: h.Now,

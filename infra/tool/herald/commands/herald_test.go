@@ -409,15 +409,19 @@ func TestStatus_namesTheNextCommands(t *testing.T) {
 		"two causes": {slices.Repeat([]api.Cause{cause(id, "crm", api.StateFlapping)}, 2), []string{show, watch}},
 		"a space": {[]api.Cause{cause(id, "our crm", api.StateFlapping)}, []string{
 			`endpoints show "acme/our crm"`, `dead replay --endpoint "acme/our crm" --watch`}},
-		"a quote":  {[]api.Cause{cause(id, "our'crm", api.StatePaused)}, []string{"endpoints show acme/" + id}},
-		"one name": {[]api.Cause{down, mail}, []string{"endpoints show acme/" + other}},
+		"a quote": {[]api.Cause{cause(id, "our'crm", api.StatePaused)}, []string{"endpoints show acme/" + id}},
+		"one name": {[]api.Cause{down, cause("webhook_2", "mail", api.StatePaused)}, []string{
+			"endpoints show acme/" + other, "endpoints show acme/webhook_2"}},
+		"two open": {[]api.Cause{down, mail}, []string{"endpoints list --state open"}},
 		"long": {[]api.Cause{cause(id, "a description that is longer than an id", api.StateRecovering)}, []string{
 			"endpoints show acme/" + id, "dead replay --endpoint acme/" + id + " --watch"}},
 		"down first": {[]api.Cause{cause(id, "crm", api.StateHealthy), down}, append(mailFirst, watch)},
 		"open first": {
-			[]api.Cause{cause(id, "crm", api.StateFailing), cause(id, "log", api.StatePaused), down}, mailFirst,
+			[]api.Cause{cause(id, "crm", api.StateFailing), down}, append(mailFirst, show),
 		},
-		"failing is not": {[]api.Cause{cause(id, "crm", api.StateFailing), cause(other, "mail", api.StatePaused)}, mailFirst},
+		"failing is not": {
+			[]api.Cause{cause(id, "crm", api.StateFailing), cause(other, "mail", api.StatePaused)}, append(mailFirst, show),
+		},
 	} {
 		unreadable := api.Cause{Reason: delivery.ReasonUnreadable}
 		f := fakeOf(to(api.ListEndpoints, listOf[api.ListedEndpoint]()), to(api.GetSummary, api.Summary{

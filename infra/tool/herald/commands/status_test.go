@@ -94,3 +94,28 @@ func TestStatus_asJSONHasEachAnswerOnce(t *testing.T) {
 		t.Errorf("prints %s", out)
 	}
 }
+
+// An outage of many endpoints is one thing to do.
+func TestStatus_namesManyEndpointsInOneSentence(t *testing.T) {
+	var open []api.ListedEndpoint
+	for _, tenant := range []string{"acme", "globex", "hooli", "initech", "umbrella", "wonka"} {
+		open = append(open, api.ListedEndpoint{
+			TenantID: tenant, EndpointID: "webhook_" + tenant, Description: "crm", Health: api.Health{State: api.StateOpen},
+			Contact: "ops@" + tenant + ".example",
+		})
+	}
+	paused := api.ListedEndpoint{
+		TenantID: "acme", EndpointID: "webhook_1", Description: "log", Health: api.Health{State: api.StatePaused},
+	}
+	f := fakeOf(to(api.ListEndpoints, listOf(append(open, paused)...)), to(api.GetSummary, api.Summary{
+		Endpoints: api.EndpointCounts{States: map[api.State]int{api.StateOpen: 7, api.StatePaused: 1}},
+	}))
+	_, _, words := f.play(t, "", "status")
+	contains(t, words,
+		"7 endpoints are open: tell their owners: acme/crm, globex/crm, hooli/crm, initech/crm, umbrella/crm, and 2 more\n"+
+			"next: herald endpoints list --state open\n"+
+			"acme/log is paused: resume it when it may get deliveries\nnext: herald endpoints show acme/log\n")
+	if strings.Contains(words, "ops@") {
+		t.Errorf("a contact is where others can read it: %s", words)
+	}
+}

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -44,22 +45,28 @@ func namedIn(causes []api.Cause, trouble []api.ListedEndpoint) (all []named) {
 	for _, e := range trouble {
 		all = append(all, named{e.TenantID, e.EndpointID, e.Description, e.State})
 	}
-	return slices.DeleteFunc(all, func(n named) bool { return n.endpointID == "" })
+	var each []named
+	for _, n := range all {
+		same := func(other named) bool { return other.endpointID == n.endpointID }
+		if n.endpointID != "" && !slices.ContainsFunc(each, same) {
+			each = append(each, n)
+		}
+	}
+	return each
 }
 
 // ofCause is the endpoint of a cause of death.
 func ofCause(c api.Cause) named { return named{c.TenantID, c.EndpointID, c.Description, c.State} }
 
-// suggestions are the commands that go on from a status: to the worst endpoint, to replays for the endpoints that take
-// deliveries, and to rejected events.
+// suggestions are the commands that go on from a status: to the endpoints in trouble by state, to replays for the
+// endpoints that take deliveries, and to rejected events.
 func suggestions(
 	herald string, sum api.Summary, causes []api.Cause, trouble []api.ListedEndpoint,
 ) (commands []suggested) {
 	all := namedIn(causes, trouble)
 	because := func(e named) string { return nameOf(e, all) + " is " + string(e.state) + ":" }
-	if len(all) > 0 {
-		worst := slices.MinFunc(all, func(a, b named) int { return next.Health(a.state) - next.Health(b.state) })
-		commands = append(commands, suggested{herald + " endpoints show " + nameOf(worst, all), because(worst)})
+	for _, g := range next.Groups(all, func(e named) api.State { return e.state }, sum.Endpoints.States) {
+		commands = append(commands, toGroup(herald, g, all))
 	}
 	var replays []suggested
 	for _, cause := range causes {
@@ -74,6 +81,25 @@ func suggestions(
 		commands = append(commands, suggested{command: herald + " rejected list"})
 	}
 	return commands
+}
+
+// toGroup leads to a group of endpoints: to its list, or to the one that it has.
+func toGroup(herald string, g next.Group[named], all []named) suggested {
+	some, more := g.Some()
+	if g.Count == 1 {
+		name := nameOf(some[0], all)
+		return suggested{herald + " endpoints show " + name, g.Says(name)}
+	}
+	var names []string
+	for _, e := range some {
+		names = append(names, nameOf(e, all))
+	}
+	if more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return suggested{
+		herald + " endpoints list --state " + quoted(string(g.State)), g.Says("") + ": " + strings.Join(names, ", "),
+	}
 }
 
 // nameOf names an endpoint in a command by its tenant and its description, or by its id if that is shorter, a shell

@@ -33,7 +33,7 @@ func usualEndpoints(text string) []answered {
 			TenantID: "acme", EndpointID: "webhook_1", Host: text, Description: text, Reason: delivery.ReasonHTTP5xx, Count: 3,
 		}}}),
 		to(api.ListEndpoints, api.List[api.ListedEndpoint]{NextCursor: new("abc"), Data: []api.ListedEndpoint{{
-			TenantID: text, EndpointID: "webhook_1", Host: text, Description: text, Health: api.Health{
+			TenantID: text, EndpointID: "webhook_1", Host: text, Description: text, Contact: text, Health: api.Health{
 				State: api.StateOpen, LastReason: delivery.ReasonTimeout, Recent: &api.Recent{Attempts: 10, Successes: 5},
 			},
 		}}}),

@@ -3,12 +3,10 @@ package console
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/url"
 	"slices"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
@@ -20,7 +18,7 @@ import (
 // glance is the first page: counts that lead to their lists, and the next steps.
 type glance struct {
 	Tiles []tile
-	Next  []parts.Cell
+	Next  []todo
 	Lists []parts.Section
 }
 
@@ -83,32 +81,6 @@ func (s *Server) tiles(sum api.Summary) []tile {
 		s.tile(stack.RejectedIn(sum), "rejected events", "/rejected", "bad"),
 		s.tile(sum.Endpoints.SlowTenants, "slow tenants", "/#slow-tenants", "warn"),
 	}
-}
-
-// suggestions lead on, as the tool's do: to the replays that are sent at once, to rejected events, and to the worst
-// endpoint.
-func (s *Server) suggestions(
-	sum api.Summary, causes []api.Cause, troubled []api.ListedEndpoint,
-) (links []parts.Cell) {
-	if ids, letters := replayable(causes); len(ids) > 0 {
-		q := url.Values{"act": {next.Replay}, "endpoint_id": ids}
-		links = append(links, parts.Cell{Link: s.site.Base + "/confirm?" + q.Encode(), Text: "Replay " +
-			next.Number(letters, "dead letter", "dead letters") + " of " +
-			next.Number(len(ids), "endpoint that takes", "endpoints that take") + " deliveries again…"})
-	}
-	if n := stack.RejectedIn(sum); n > 0 {
-		links = append(links, parts.Cell{Link: s.site.Base + "/rejected",
-			Text: "Look at " + next.Number(n, "rejected event", "rejected events")})
-	}
-	if len(troubled) > 0 {
-		worst := slices.MinFunc(troubled, func(a, b api.ListedEndpoint) int {
-			return cmp.Compare(next.Health(a.State), next.Health(b.State))
-		})
-		named := parts.Listed(worst)
-		links = append(links, parts.Cell{Link: s.site.EndpointLink(named), Text: fmt.Sprintf("See %s of %s: it is %s",
-			named.Name(), answers.Shown(worst.TenantID), answers.Shown(worst.State))})
-	}
-	return links
 }
 
 // replayable are the first endpoints that take deliveries again, with the number of their dead letters.

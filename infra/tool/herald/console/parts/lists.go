@@ -21,7 +21,8 @@ func (s Site) EndpointList(q url.Values, endpoints []api.ListedEndpoint) *Table 
 		Amount("waiting", func(e row) int { return e.Waiting.Count }),
 		Moment(s, "kept until", func(e row) time.Time { return e.Waiting.KeptUntil }),
 		Moment(s, "next probe", func(e row) time.Time { return e.NextProbeAt }),
-		Text("paused by", "wide", "", func(e row) any { return e.PausedBy }))
+		Text("paused by", "wide", "", func(e row) any { return e.PausedBy }),
+		Text("contact", "wide", "", func(e row) any { return e.Contact }))
 }
 
 // SubscriberList are endpoints that select an event type.
