@@ -3,42 +3,79 @@ package delivery
 // Reason is the typed cause of an attempt's outcome. It goes to record, log and metric.
 type Reason string
 
-// The reasons. All but the last group are the receiver's doing (or its network's).
+// The reasons. The receiver's owner has to fix the first group, replay comes afterwards. What an operator needs to know
+// stands above each: infra/docs/operators.md has it from here.
 const (
-	ReasonTimeout        Reason = "timeout"
-	ReasonConnect        Reason = "connect"
-	ReasonDNS            Reason = "dns"
-	ReasonTLS            Reason = "tls"           // no valid certificate, or broken TLS
-	ReasonTLSHandshake   Reason = "tls_handshake" // no version or cipher suite in common
-	ReasonProtocol       Reason = "protocol"      // the connection broke, or spoke no HTTP, before an answer came
-	ReasonHTTP1xx        Reason = "http_1xx"
-	ReasonHTTP3xx        Reason = "http_3xx"
-	ReasonHTTP4xx        Reason = "http_4xx"
-	ReasonHTTP429        Reason = "http_429"
-	ReasonHTTP5xx        Reason = "http_5xx"
+	// No whole answer within AttemptTimeoutSeconds: receivers should answer first and work later.
+	ReasonTimeout Reason = "timeout"
+	// No connection.
+	ReasonConnect Reason = "connect"
+	// The host has no address.
+	ReasonDNS Reason = "dns"
+	// No valid certificate for the host (the intermediate may be missing), a handshake above 24 KiB, or a flood of
+	// records.
+	ReasonTLS Reason = "tls"
+	// No TLS version or cipher suite in common, or the receiver wants a client certificate.
+	ReasonTLSHandshake Reason = "tls_handshake"
+	// The connection broke, or spoke no HTTP/1.1, before the headers of an answer ended.
+	ReasonProtocol Reason = "protocol"
+	// The status.
+	ReasonHTTP1xx Reason = "http_1xx"
+	// The status: redirects are not followed.
+	ReasonHTTP3xx Reason = "http_3xx"
+	// The status: it may be a wrong secret.
+	ReasonHTTP4xx Reason = "http_4xx"
+	// The status: the receiver gets too many requests. A rate limit may help.
+	ReasonHTTP429 Reason = "http_429"
+	// The status.
+	ReasonHTTP5xx Reason = "http_5xx"
+	// Herald must not connect there: the URL has to change.
 	ReasonBlockedAddress Reason = "blocked_address"
-	ReasonBlockedPort    Reason = "blocked_port"
-	ReasonBlockedURL     Reason = "blocked_url"
+	// Likewise, of the port.
+	ReasonBlockedPort Reason = "blocked_port"
+	// Likewise, of the URL.
+	ReasonBlockedURL Reason = "blocked_url"
+	// More than 64 KiB of headers.
 	ReasonHeaderTooLarge Reason = "response_header_too_large"
 
+	// Held, or dead after 7 days: its owner has to set the endpoint active; then replay.
 	ReasonEndpointDisabled Reason = "endpoint_disabled"
-	ReasonEndpointPaused   Reason = "endpoint_paused" // by an operator, the endpoint or its tenant
-	ReasonEndpointDeleted  Reason = "endpoint_deleted"
-	ReasonCircuitOpen      Reason = "circuit_open"     // the endpoint keeps failing
-	ReasonDiscarded        Reason = "discarded"        // by an operator
-	ReasonUnsubscribed     Reason = "unsubscribed"     // by its owner: the endpoint no longer selects the type
-	ReasonEndpointHanging  Reason = "endpoint_hanging" // not begun: another attempt of the batch has timed out
-	ReasonTenantSlow       Reason = "tenant_slow"      // not begun: its tenant's deliveries go through SlowQueue
-	ReasonRateLimited      Reason = "rate_limited"     // not begun: the endpoint's limit of deliveries a second
-	ReasonRetryAfter       Reason = "retry_after"      // not begun: the receiver has answered 429, and when to come back
+	// Held, or dead after 7 days: an operator has paused the endpoint or its tenant. Resume it; then replay.
+	ReasonEndpointPaused Reason = "endpoint_paused"
+	// Dropped: its endpoint was deleted.
+	ReasonEndpointDeleted Reason = "endpoint_deleted"
+	// Held, or dead after 7 days: the endpoint keeps failing. Tell its owner.
+	ReasonCircuitOpen Reason = "circuit_open"
+	// Dropped: an operator discarded it. A test is dropped for any reason.
+	ReasonDiscarded Reason = "discarded"
+	// Dropped: its endpoint no longer selects its type.
+	ReasonUnsubscribed Reason = "unsubscribed"
+	// Not begun, since another attempt of its batch timed out. It is made from RetryQueue.
+	ReasonEndpointHanging Reason = "endpoint_hanging"
+	// Sent on to SlowQueue, or dead: its 7 days ended there.
+	ReasonTenantSlow Reason = "tenant_slow"
+	// Waits for the rate of its endpoint, or dead: it waited for 7 days.
+	ReasonRateLimited Reason = "rate_limited"
+	// Not begun, since the receiver has answered 429 with Retry-After. It is made from RetryQueue, a minute later at
+	// most.
+	ReasonRetryAfter Reason = "retry_after"
 
-	ReasonInternal    Reason = "internal"     // an AWS call failed, or the code panicked
-	ReasonOutOfTime   Reason = "out_of_time"  // the invocation's deadline came first
-	ReasonCrashed     Reason = "crashed"      // its function died again and again: SQS's own redrive
-	ReasonUnreadable  Reason = "unreadable"   // no delivery message this version can read
-	ReasonUnopenable  Reason = "unopenable"   // the secret or the headers were not sealed for the endpoint as it stands
-	ReasonReplayed    Reason = "replayed"     // queued again by an operator
-	ReasonReplayFault Reason = "replay_fault" // the message of a replay could not be sent
+	// An internal fault, which uses up short retries at most: read the log of deliver.
+	ReasonInternal Reason = "internal"
+	// The deadline of the invocation came first. Likewise.
+	ReasonOutOfTime Reason = "out_of_time"
+	// Dead by SQS's redrive, since deliver crashed or was throttled again and again: fix the cause, replay.
+	ReasonCrashed Reason = "crashed"
+	// No delivery message that this version reads. Open it, find out where it came from, purge it.
+	ReasonUnreadable Reason = "unreadable"
+	// An incident: the endpoint's row holds a secret or headers that were not sealed for it, or its URL leads to
+	// another origin than its headers. Nothing is sent. Find out who wrote the row. Its owner has to set url and
+	// headers anew, and to rotate the secret.
+	ReasonUnopenable Reason = "unopenable"
+	// An operator sent it again.
+	ReasonReplayed Reason = "replayed"
+	// A replay could not be sent: replay it again.
+	ReasonReplayFault Reason = "replay_fault"
 )
 
 // Reasons are all reasons.

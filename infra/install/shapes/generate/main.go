@@ -1,4 +1,5 @@
-// Command generate writes the fields of the operators' language into infra/docs/operator-api.md.
+// Command generate writes the fields of the operators' language into infra/docs/operator-api.md, and
+// the reasons of deliveries into the runbook.
 package main
 
 import (
@@ -13,12 +14,16 @@ import (
 func main() {
 	root := flag.String("root", ".", "root of the repository")
 	flag.Parse()
-	text, err := shapes.With(*root)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(*root, shapes.Document), text, 0o600)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "generate:", err)
-		os.Exit(1)
+	for document, made := range map[string]func(root string) ([]byte, error){
+		shapes.Document: shapes.With, shapes.Runbook: shapes.WithReasons,
+	} {
+		text, err := made(*root)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(*root, document), text, 0o600)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "generate:", err)
+			os.Exit(1)
+		}
 	}
 }
