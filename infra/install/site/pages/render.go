@@ -103,7 +103,8 @@ func plain(markdown string) string {
 func asHTML(markdown string) ([]byte, error) {
 	md := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 	source := []byte(markdown)
-	tree := md.Parser().Parse(text.NewReader(source))
+	ids := parser.WithContext(parser.NewContext(parser.WithIDs(anchors{})))
+	tree := md.Parser().Parse(text.NewReader(source), ids)
 	err := ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if l, ok := n.(*ast.Link); ok && entering && !strings.Contains(string(l.Destination), ":") {
 			name, anchor, _ := strings.Cut(string(l.Destination), "#")
