@@ -83,7 +83,8 @@ func at(ctx context.Context, root string, each time.Duration) (runner, error) {
 
 // state asks git. The page itself may differ, since an earlier run has written its table.
 func state(ctx context.Context) (commit, changes string, err error) {
-	if commit, err = git(ctx, "rev-parse", "--short=8", "HEAD"); err != nil {
+	commit, err = git(ctx, "rev-parse", "--short=8", "HEAD")
+	if err != nil {
 		return "", "", err
 	}
 	changes, err = git(ctx, "status", "--porcelain", "--", ".", ":!"+page)
