@@ -6,10 +6,13 @@ import (
 	"slices"
 )
 
-// Widget is a widget that shows metrics.
+// Widget is a widget that shows metrics, or a text.
 type Widget struct {
 	Title string
 	Lines []Line
+	Text  string  // Markdown, in place of metrics
+	Width int     // of the 24 columns
+	Mark  float64 // a value with a line across the widget; 0 for none
 }
 
 // Line is one metric of a widget.
@@ -18,14 +21,22 @@ type Line struct {
 	Metric      Metric
 }
 
-// Widgets reads the body of an AWS::CloudWatch::Dashboard with its references resolved. Every metric has one
-// dimension.
+// Widgets reads the body of an AWS::CloudWatch::Dashboard with its references resolved, and returns the widgets with
+// metrics.
 func Widgets(body string) (all []Widget, err error) {
+	all, err = Layout(body)
+	return slices.DeleteFunc(all, func(w Widget) bool { return len(w.Lines) == 0 }), err
+}
+
+// Layout returns all widgets, texts included.
+func Layout(body string) (all []Widget, err error) {
 	var dashboard struct {
 		Widgets []struct {
+			Width      int
 			Properties struct {
-				Title, Stat string
-				Metrics     [][]any
+				Title, Stat, Markdown string
+				Metrics               [][]any
+				Annotations           struct{ Horizontal []struct{ Value float64 } }
 			}
 		}
 	}
@@ -33,7 +44,10 @@ func Widgets(body string) (all []Widget, err error) {
 		return nil, fmt.Errorf("reading the dashboard: %w", err)
 	}
 	for _, w := range dashboard.Widgets {
-		shown := Widget{Title: w.Properties.Title}
+		shown := Widget{Title: w.Properties.Title, Text: w.Properties.Markdown, Width: w.Width}
+		for _, line := range w.Properties.Annotations.Horizontal {
+			shown.Mark = line.Value
+		}
 		var fields []string
 		for _, metric := range w.Properties.Metrics {
 			l := Line{Stat: w.Properties.Stat}
@@ -48,9 +62,7 @@ func Widgets(body string) (all []Widget, err error) {
 			l.Metric = NewMetric(fields[0], fields[1], dimensions)
 			shown.Lines = append(shown.Lines, l)
 		}
-		if len(shown.Lines) > 0 {
-			all = append(all, shown)
-		}
+		all = append(all, shown)
 	}
 	return all, nil
 }

@@ -36,6 +36,17 @@ func NewMetric(namespace, name string, dimensions map[string]string) Metric {
 	return Metric{Namespace: namespace, Name: name, dimensions: strings.Join(pairs, ",")}
 }
 
+// Dimensions are the metric's dimensions by name.
+func (m Metric) Dimensions() map[string]string {
+	all := map[string]string{}
+	for pair := range strings.SplitSeq(m.dimensions, ",") {
+		if name, value, found := strings.Cut(pair, "="); found {
+			all[name] = value
+		}
+	}
+	return all
+}
+
 func (m Metric) String() string {
 	return m.Namespace + " " + m.Name + " {" + m.dimensions + "}"
 }
