@@ -56,7 +56,8 @@ func (s eventSearch) byID(
 	if err := errors.Join(errs...); err != nil {
 		return api.DeliveryList{}, err
 	}
-	shown, note, none := slices.Concat(found...), noteSearched, noteNone
+	shown := slices.Concat(found...)
+	note, none := noteSearched, noteNone
 	if req.TraceID != "" {
 		note, none = noteTraced, noteNoTrace
 	}

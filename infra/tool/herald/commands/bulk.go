@@ -191,12 +191,11 @@ func (b bulk) sayCount(ctx context.Context, c call, would api.Survey) {
 	if b.act != job.Publish && would.Selected > 0 {
 		b.sayCauses(ctx, c)
 	}
-	if since := c.fields.Since; !since.IsZero() {
-		c.Say("since %s", answers.Shown(since))
+	fixed := c.fields
+	if !would.Until.IsZero() { // later ones are not selected, even if none was asked for
+		fixed.Until = would.Until
 	}
-	if until := c.fields.Until; !until.IsZero() {
-		c.Say("until %s", answers.Shown(until))
-	}
+	c.sayTimes(fixed)
 	c.Say("%d selected, %d can be done", would.Selected, would.Ready)
 	if refused := answers.Reasons(would.Refused); refused != "" {
 		c.Say("cannot be done: %s", answers.Safe(refused))

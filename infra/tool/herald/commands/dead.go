@@ -15,8 +15,7 @@ import (
 
 func deadCommands(s setup) *cli.Command {
 	selectors := func(another cli.Flag) []cli.Flag {
-		return eventSelectors("such as http_5xx or timeout; selects alone, too, as each of these flags does", another,
-			usage.Text("endpoint", "its id, or TENANT/NAME with its host or description"),
+		return letterSelectors("such as http_5xx or timeout; selects alone, too, as each of these flags does", another,
 			usage.Text("status", inWords(deadletter.Dead, deadletter.Replaying, deadletter.Replayed)))
 	}
 	return group("dead", "dead letters",

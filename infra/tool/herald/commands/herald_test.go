@@ -206,7 +206,8 @@ func TestBulk_countsAsksAndStartsAJob(t *testing.T) {
 		t.Errorf("counted with %v, started with %v", counted, started)
 	}
 	contains(t, words, "acme       crm       open   http_5xx  10    held until the endpoint is back\n",
-		"since 2026-05-01T22:00:00Z\n", "12 selected, 10 can be done", "cannot be done: 2 endpoint_deleted", "Replay 10")
+		"died since 2026-05-01 22:00:00 UTC, as here\ndied until 2026-01-03 08:00:00 UTC, as here\n",
+		"12 selected, 10 can be done", "cannot be done: 2 endpoint_deleted", "Replay 10")
 }
 
 func TestBulk_findsAnEndpointByItsHost(t *testing.T) {

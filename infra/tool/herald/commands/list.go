@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,6 +39,13 @@ func listed[Request any, Answer interface{ Rows() []Row }, Row any](
 	if err != nil {
 		return found, refusedFlag(c.line, err)
 	}
+	found.JSON, err = c.timed(found.JSON)
+	if err != nil {
+		return found, err
+	}
+	if !c.JSON {
+		c.sayTimes(c.fields)
+	}
 	if len(found.Data) == 0 && action.Name != api.ListEndpoints.Name {
 		err = missing(ctx, c)
 	}
@@ -69,11 +77,30 @@ func limitFlag(n int) cli.Flag {
 	return usage.Number("limit", "rows at most", n, 1, math.MaxInt)
 }
 
-// eventSelectors are the flags that choose rejected events, and dead letters, too.
+// eventSelectors are the flags that choose rejected events.
 func eventSelectors(reason string, others ...cli.Flag) []cli.Flag {
-	return append([]cli.Flag{
-		usage.Text("tenant", "the tenant's id"), usage.Text("reason", reason),
-		usage.Text("since", "7d or 2h (ago), 22:00 (here), 2026-01-02 or 2026-01-02T15:04:05Z"),
-		usage.Text("until", "likewise"),
-	}, others...)
+	return slices.Concat(
+		[]cli.Flag{
+			usage.Text("tenant", "the tenant's id"), usage.Text("event", "the event's id"), usage.Text("reason", reason),
+		},
+		usage.Times(usage.Sent, "when it was sent to the queue of rejected events", true), others)
+}
+
+// letterSelectors are the flags that choose dead letters.
+func letterSelectors(reason string, others ...cli.Flag) []cli.Flag {
+	return slices.Concat(
+		[]cli.Flag{
+			usage.Text("tenant", "the tenant's id"), endpointFlag(), usage.Text("event", "the event's id"),
+			usage.Text("reason", reason),
+		},
+		usage.Times(usage.Died, "when it died", true), publishedFlags(), others)
+}
+
+// publishedFlags select by the time of an event.
+func publishedFlags() []cli.Flag {
+	return usage.Times(usage.Published, "when its event was published (created_at)", false)
+}
+
+func endpointFlag() cli.Flag {
+	return usage.Text("endpoint", "its id, or TENANT/NAME with its host or description")
 }

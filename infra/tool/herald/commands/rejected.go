@@ -30,7 +30,7 @@ func rejectedCommands(s setup) *cli.Command {
 
 func rejectedOf(f usage.Fields, page api.Page) api.RejectedRequest {
 	return api.RejectedRequest{
-		Limit: page.Limit, TenantID: f.TenantID, Reason: f.Reason, Since: f.Since, Until: f.Until,
+		Limit: page.Limit, TenantID: f.TenantID, EventID: f.EventID, Reason: f.Reason, Since: f.Since, Until: f.Until,
 	}
 }
 

@@ -157,10 +157,10 @@ func TestJob_isNamedByItsSelection(t *testing.T) {
 		until    time.Time
 		endpoint answered
 	}{
-		"rejected events: tenant acme, endpoint webhook_1<":  {started.Add(-40 * time.Second), unknown},
-		"endpoint webhook_1, until 2026-01-01T00:00:00Z<":    {started.Add(-34 * time.Hour), unknown},
-		"rejected events: crm of acme<":                      {started.Add(-40 * time.Second), crm},
-		"rejected events: crm of acme, until 2026-01-01T00:": {started.Add(-34 * time.Hour), crm},
+		"rejected events: tenant acme, endpoint webhook_1<":       {started.Add(-40 * time.Second), unknown},
+		"endpoint webhook_1, sent until 2026-01-01T00:00:00Z<":    {started.Add(-34 * time.Hour), unknown},
+		"rejected events: crm of acme<":                           {started.Add(-40 * time.Second), crm},
+		"rejected events: crm of acme, sent until 2026-01-01T00:": {started.Add(-34 * time.Hour), crm},
 	} {
 		until := c.until
 		web, browser, _ := open(t, said(c.endpoint, to(api.GetJob, api.Job{

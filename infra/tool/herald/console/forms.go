@@ -30,7 +30,7 @@ type input struct {
 }
 
 const (
-	timeHint  = "2h, 7d, 22:00"
+	timeHint  = "2h, 7d, 22:00 here"
 	untilHint = "likewise"
 )
 
@@ -38,7 +38,9 @@ const (
 var (
 	tenantInput   = input{Name: "tenant_id", Label: "Tenant"}
 	endpointInput = input{Name: "endpoint_id", Label: "Endpoint", Hint: "id or TENANT/NAME"}
-	untilInput    = input{Name: "until", Label: "Until, UTC", Hint: untilHint}
+	eventInput    = input{Name: "event_id", Label: "Event id"}
+	sinceInput    = input{Name: "published_since", Label: "Published since", Hint: timeHint}
+	untilInput    = input{Name: "published_until", Label: "Published until", Hint: untilHint}
 )
 
 // forms are the forms of pages, by the pages' paths.
@@ -51,7 +53,7 @@ var forms = map[string]form{
 	}},
 	"/subscribers": {Button: "Show", Inputs: []input{{Name: "event_type", Label: "Event type", Required: true}}},
 	"/deliveries": {Button: "Find", Inputs: []input{
-		tenantInput, {Name: "event_id", Label: "Event id"}, endpointInput,
+		tenantInput, eventInput, endpointInput, sinceInput, untilInput,
 	}},
 	"/delivery": {Button: "Show", atFault: true, Inputs: []input{
 		{Name: "delivery_id", Label: "Delivery", Required: true},
@@ -61,12 +63,13 @@ var forms = map[string]form{
 	}},
 	"/job": {Button: "Show", atFault: true, Inputs: []input{{Name: "job_id", Label: "Job", Required: true}}},
 	"/dead": {Button: "Show", keeps: []string{"status"}, Inputs: []input{
-		tenantInput, endpointInput, {Name: "reason", Label: "Reason"},
-		{Name: "since", Label: "Died since, UTC", Hint: timeHint}, untilInput,
+		tenantInput, endpointInput, eventInput, {Name: "reason", Label: "Reason"},
+		{Name: "since", Label: "Died since", Hint: timeHint}, {Name: "until", Label: "Died until", Hint: untilHint},
+		sinceInput, untilInput,
 	}},
 	"/rejected": {Button: "Show", Inputs: []input{
 		tenantInput, {Name: "reason", Label: "A part of the reason"},
-		{Name: "since", Label: "Sent since, UTC", Hint: timeHint}, untilInput,
+		{Name: "since", Label: "Sent since", Hint: timeHint}, {Name: "until", Label: "Sent until", Hint: untilHint},
 	}},
 	"/keys": {Button: "Show", Inputs: []input{{Name: "tenant_id", Label: "Tenant", Required: true}}},
 }
@@ -121,7 +124,8 @@ func wrong(err error) (field, text string) {
 func inWords(message string) string { return fieldWords.Replace(message) }
 
 var fieldWords = strings.NewReplacer(
-	"endpoint_id, event or event_id", "an endpoint or the id of an event", "inspect endpoint", "the search",
+	"endpoint_id, event, event_id or trace_id", "an endpoint or the id of an event", "inspect endpoint", "the search",
+	"published_since", "when it was published", "published_until", "when it was published",
 	"tenant_id", "the tenant", "endpoint_id", "the endpoint", "event_id", "the event's id", "event_type", "the type",
 	"message_ids", "the events", "message_id", "the event", "delivery_ids", "the deliveries",
 	"delivery_id", "the delivery", "job_id", "the job", "next_cursor", "page",

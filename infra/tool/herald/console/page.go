@@ -60,8 +60,10 @@ func detailOf(p parts.Page, answer jsontext.Value) detail {
 type list struct {
 	*parts.Table
 
-	Note string
-	More any // of one kind of page
+	Note  string
+	Times []string   // of its filter
+	Fixed url.Values // its address with the times as they were understood
+	More  any        // of one kind of page
 }
 
 // fail has a page tell an error: beside the field that it is about, or else above its content.

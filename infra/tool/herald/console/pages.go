@@ -10,6 +10,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/job"
@@ -22,15 +23,18 @@ func deliveriesPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 		return nil, err
 	}
 	of := api.DeliveriesRequest{
-		Page: pageOf(q), EndpointID: selected.EndpointID, EventID: q.Get("event_id"), TenantID: selected.TenantID,
+		Page: pageOf(q), EndpointID: selected.EndpointID, EventID: selected.EventID, TenantID: selected.TenantID,
+		PublishedSince: selected.PublishedSince, PublishedUntil: selected.PublishedUntil,
 	}
+	times := s.times(selected, usage.Sent)
+	q = fixed(q, selected)
 	if of.EndpointID != "" || of.EventID != "" {
 		found, err := ask(ctx, s, api.ListDeliveries, of)
 		if err != nil {
 			return nil, err
 		}
 		t := s.site.DeliveryList(q, found.Data).Or("No delivery is like that, or all of them are acknowledged.")
-		return list{Table: t.Then(s.nextPage("/deliveries", q, found.NextCursor)), Note: found.Note}, nil
+		return list{Table: t.Then(s.nextPage("/deliveries", q, found.NextCursor)), Note: found.Note, Times: times}, nil
 	}
 	troubled, err := ask(ctx, s, api.ListEndpoints, api.EndpointsRequest{TenantID: of.TenantID})
 	if err != nil {
@@ -38,9 +42,10 @@ func deliveriesPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	}
 	t := s.site.EndpointList(q, troubled.Data).Or("No endpoint is in trouble: every delivery is sent as it comes.")
 	t.Linked(parts.Each(troubled.Data, func(e api.ListedEndpoint) string {
-		return s.site.Link("/deliveries", "endpoint_id", e.EndpointID, "tenant_id", e.TenantID)
+		return s.site.Link("/deliveries", "endpoint_id", e.EndpointID, "tenant_id", e.TenantID,
+			"published_since", q.Get("published_since"), "published_until", q.Get("published_until"))
 	}))
-	return list{Table: t, Note: "Choose an endpoint to see its deliveries that are not acknowledged, " +
+	return list{Table: t, Times: times, Note: "Choose an endpoint to see its deliveries that are not acknowledged, " +
 		"or paste the wh-id that its receiver saw into the search above."}, nil
 }
 
@@ -105,8 +110,10 @@ func deadLettersPage(ctx context.Context, s *Server, q url.Values) (any, error) 
 	}
 	t := s.site.LetterList(q, found.Data).Or("No dead letter is like that. A delivery dies when its schedule of ten " +
 		"attempts, or its life of 7 days, ends; its letter is kept here, sealed, for 90 days.")
+	q = fixed(q, of)
 	t.Then(s.nextPage("/dead", q, found.NextCursor))
-	return list{Table: t, More: of.Status != string(deadletter.Replayed)}, nil // whether a replay sends any of it
+	again := of.Status != string(deadletter.Replayed) // whether a replay sends any of it
+	return list{Table: t, Times: s.times(of, usage.Died), Fixed: q, More: again}, nil
 }
 
 func letterPage(ctx context.Context, s *Server, q url.Values) (any, error) {

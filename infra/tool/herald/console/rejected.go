@@ -9,6 +9,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
@@ -53,7 +54,10 @@ func rejectedPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 			events = append(events, stack.DescribeRejected(e))
 		}
 	}
-	return list{Table: s.rejectedList(q, events), Note: found.Note, More: prospectsOf(events)}, nil
+	return list{
+		Table: s.rejectedList(q, events), Note: found.Note, Times: s.times(of, usage.Sent), Fixed: fixed(q, of),
+		More: prospectsOf(events),
+	}, nil
 }
 
 // validColours are those of the answers to whether an event is valid.

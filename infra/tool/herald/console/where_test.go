@@ -45,7 +45,7 @@ func TestConfirm_saysThatASelectionIsOfAllTenants(t *testing.T) {
 		"act=purge&status=dead":                      ">all tenants, status dead",
 		"act=publish":                                ">all tenants",
 		"act=purge&tenant_id=acme":                   ">tenant acme",
-		"act=purge&endpoint_id=webhook_1&reason=dns": `crm of acme, reason dns, status dead, until`,
+		"act=purge&endpoint_id=webhook_1&reason=dns": `crm of acme, reason dns, status dead, died until`,
 	} {
 		page := body(t, get(t, browser, web.URL+"/confirm?"+address), want)
 		if strings.Contains(page, "all tenants") != strings.Contains(want, ">all") {

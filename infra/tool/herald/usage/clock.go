@@ -42,16 +42,33 @@ func offset(at time.Time) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
+// on is a time of the day on a day, as a time in UTC.
+func on(day, clock time.Time) time.Time {
+	return time.Date(day.Year(), day.Month(), day.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, time.UTC)
+}
+
+// shown are the moments at which the clocks of a moment's zone came to a time of the day, in their order: on its day,
+// and on some days before and after.
+func shown(clock, around time.Time, before, after int) (all []time.Time) {
+	for days := -before; days <= after; days++ {
+		all = append(all, moments(on(dayOf(around).AddDate(0, 0, days), clock), around.Location())...)
+	}
+	slices.SortFunc(all, time.Time.Compare)
+	return all
+}
+
 // last is the last moment until now at which the clocks of its zone came to a time of the day.
 func last(clock, now time.Time) (found time.Time) {
-	for days := -2; days <= 1; days++ { // clocks may have shown tomorrow, and been set back
-		day := dayOf(now).AddDate(0, 0, days)
-		of := time.Date(day.Year(), day.Month(), day.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, time.UTC)
-		for _, m := range moments(of, now.Location()) {
-			if !m.After(now) && m.After(found) {
-				found = m
-			}
+	for _, m := range shown(clock, now, 2, 1) { // clocks may have shown tomorrow, and been set back
+		if !m.After(now) {
+			found = m
 		}
 	}
 	return found
+}
+
+// first is the first moment after another at which the clocks of its zone came to a time of the day.
+func first(clock, after time.Time) time.Time {
+	all := shown(clock, after, 1, 2)
+	return all[slices.IndexFunc(all, func(m time.Time) bool { return m.After(after) })]
 }

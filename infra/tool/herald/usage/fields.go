@@ -2,6 +2,7 @@ package usage
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,24 +17,29 @@ import (
 // Fields are what the flags of a line select or describe, and what its argument names. What a line does not say is
 // zero. Each command makes its request of them.
 type Fields struct {
-	TenantID, EndpointID, EventID, DeliveryID, MessageID, JobID, KeyID, EventType string
+	TenantID, EndpointID, EventID, TraceID, DeliveryID, MessageID, JobID, KeyID, EventType string
 
 	File string // of the argument; no request has it
 
 	Reason, Status, State, Host, Description, Outcome, Cursor string
 
-	Since, Until, Before time.Time
-	Rate                 int // deliveries a second
-	PerHost              int // endpoints of a tenant at one domain
-	ShowPath             bool
-	Scopes               []apikey.Scope
-	Event                jsontext.Value
+	Since, Until, PublishedSince, PublishedUntil, Before time.Time
+
+	// When is what happened at Since and Until: died or sent.
+	When string
+
+	Rate     int // deliveries a second
+	PerHost  int // endpoints of a tenant at one domain
+	ShowPath bool
+	Scopes   []apikey.Scope
+	Event    jsontext.Value
 }
 
 // flags are the fields that a flag sets as it is.
 func (f *Fields) flags() map[string]*string {
 	return map[string]*string{
-		"tenant": &f.TenantID, "endpoint": &f.EndpointID, "event": &f.EventID, "reason": &f.Reason, "status": &f.Status,
+		"tenant": &f.TenantID, "endpoint": &f.EndpointID, "event": &f.EventID, "trace": &f.TraceID,
+		"reason": &f.Reason, "status": &f.Status,
 		"state": &f.State, "host": &f.Host, "description": &f.Description, "outcome": &f.Outcome, "cursor": &f.Cursor,
 	}
 }
@@ -49,9 +55,13 @@ func (f *Fields) argument(name string) *string {
 // Selector selects dead letters or rejected events by the flags of a line.
 func (f Fields) Selector() api.Selector {
 	return api.Selector{
-		TenantID: f.TenantID, EndpointID: f.EndpointID, Reason: f.Reason, Status: f.Status, Since: f.Since, Until: f.Until,
+		TenantID: f.TenantID, EndpointID: f.EndpointID, EventID: f.EventID, Reason: f.Reason, Status: f.Status,
+		Since: f.Since, Until: f.Until, PublishedSince: f.PublishedSince, PublishedUntil: f.PublishedUntil,
 	}
 }
+
+// Times are the times that the flags of a line select by.
+func (f Fields) Times() []Moment { return TimesOf(f.Selector(), f.When) }
 
 // Target names an endpoint or a tenant, and has the reason of an act on it.
 func (f Fields) Target() api.Target {
@@ -74,12 +84,18 @@ func Read(
 	}
 	selected, err := Given{
 		TenantID: f.TenantID, EndpointID: f.EndpointID, Since: c.String("since"), Until: c.String("until"),
+		PublishedSince: c.String("published-since"), PublishedUntil: c.String("published-until"),
 	}.Selector(now)
 	if err != nil {
 		return Fields{}, hinted(c, err)
 	}
 	f.TenantID, f.EndpointID = selected.TenantID, selected.EndpointID
 	f.Since, f.Until = selected.Since, selected.Until
+	f.PublishedSince, f.PublishedUntil = selected.PublishedSince, selected.PublishedUntil
+	f.When = Sent
+	if hasFlag(c, Died+"-since") {
+		f.When = Died
+	}
 	f.Before, err = exactly("before", c.String("before"), now)
 	if err != nil {
 		return Fields{}, err
@@ -93,6 +109,11 @@ func Read(
 		f.Event, err = object(path)
 	}
 	return f, err
+}
+
+// hasFlag reports whether a command has a flag of this name.
+func hasFlag(c *cli.Command, name string) bool {
+	return slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 }
 
 // Argument is a command's one argument.

@@ -15,6 +15,23 @@ import (
 // Text is a flag with any value.
 func Text(name, usage string) cli.Flag { return &cli.StringFlag{Name: name, Usage: usage} }
 
+// Times are the two flags of a range of time, named by what happened then. Where a command has one such range alone, or
+// two of which one is meant without a name, short is true: --since and --until will do.
+func Times(when, about string, short bool) []cli.Flag {
+	var flags []cli.Flag
+	for _, end := range []struct{ name, usage string }{
+		{"since", about + "; 7d or 2h (ago), 22:00 (here), 2026-01-02 or 2026-01-02T15:04:05Z"},
+		{"until", "likewise; 22:00 is the first one after the beginning"},
+	} {
+		f := &cli.StringFlag{Name: when + "-" + end.name, Usage: end.usage}
+		if short {
+			f.Aliases = []string{end.name}
+		}
+		flags = append(flags, f)
+	}
+	return flags
+}
+
 // Output is the flag that chooses between tables and JSON.
 func Output() cli.Flag {
 	f := among("output", "table or json", "table", "json")

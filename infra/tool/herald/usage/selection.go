@@ -21,44 +21,36 @@ type Fault struct {
 	Text  string
 }
 
-func (f *Fault) Error() string { return "--" + strings.TrimSuffix(f.Field, "_id") + ": " + f.Text }
+func (f *Fault) Error() string {
+	return "--" + strings.ReplaceAll(strings.TrimSuffix(f.Field, "_id"), "_", "-") + ": " + f.Text
+}
 
 // Unwrap is the same fault as the end of a command.
 func (f *Fault) Unwrap() error { return exit.With(exit.Usage, "%s", f.Error()) }
 
 // Given is a selection as an operator writes it, in the flags of a line or in the fields of a form.
-type Given struct{ TenantID, EndpointID, Reason, Status, Since, Until string }
+type Given struct {
+	TenantID, EndpointID, EventID, Reason, Status string
+
+	Since, Until                   string // died, or of rejected events sent
+	PublishedSince, PublishedUntil string
+}
 
 // Selector reads a selection. An endpoint may still be a name in it, which inspect takes and replay does not. A time
 // without a zone is in the zone of now.
 func (g Given) Selector(now time.Time) (api.Selector, error) {
-	of := api.Selector{TenantID: g.TenantID, Reason: g.Reason, Status: g.Status}
+	of := api.Selector{TenantID: g.TenantID, EventID: g.EventID, Reason: g.Reason, Status: g.Status}
 	var err error
 	if g.EndpointID != "" {
 		of.TenantID, of.EndpointID, err = place(g.TenantID, g.EndpointID)
 	}
 	if err == nil {
-		of.Since, err = exactly("since", g.Since, now)
+		of.Since, of.Until, err = span(died, g.Since, g.Until, now)
 	}
 	if err == nil {
-		of.Until, err = exactly("until", g.Until, now)
-	}
-	if err == nil {
-		err = g.checkTimes(of, now)
+		of.PublishedSince, of.PublishedUntil, err = span(published, g.PublishedSince, g.PublishedUntil, now)
 	}
 	return of, err
-}
-
-// checkTimes refuses times that select nothing.
-func (g Given) checkTimes(of api.Selector, now time.Time) error {
-	switch {
-	case of.Since.After(now):
-		return &Fault{"since", fmt.Sprintf("%s is in the future: %s", g.Since, stamp(of.Since))}
-	case !of.Since.IsZero() && !of.Until.IsZero() && !of.Until.After(of.Since):
-		return &Fault{"until", fmt.Sprintf("%s is not after since %s: %s and %s",
-			g.Until, g.Since, stamp(of.Until), stamp(of.Since))}
-	}
-	return nil
 }
 
 // exactly is a time in UTC, zero where none is given. An exact time keeps its milliseconds, which the end of a job's

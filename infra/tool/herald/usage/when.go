@@ -11,19 +11,18 @@ import (
 // layouts are the forms of a time, including the form in tables. A time without a zone is in this machine's zone.
 var layouts = []string{
 	time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04",
-	"2006-01-02 15:04", time.DateOnly, "15:04", time.TimeOnly,
+	"2006-01-02 15:04", time.DateOnly,
 }
 
 // ParseTime reads a time as operators write it: 2026-01-02T15:04:05Z, 2026-01-02, 22:00 (the last one, here),
-// 7d or 2h for so long ago, yesterday, or seconds since 1970. A text that is no time is a [Fault] of its field.
+// 7d or 2h for so long ago, yesterday, yesterday 22:00, or seconds since 1970. A text that is no time is a [Fault] of
+// its field.
 func ParseTime(field, text string, now time.Time) (time.Time, error) {
-	switch day := moments(dayOf(now), now.Location())[0]; text {
-	case "now":
+	if text == "now" {
 		return now, nil
-	case "today":
-		return day, nil
-	case "yesterday":
-		return moments(dayOf(day.Add(-time.Second)), now.Location())[0], nil
+	}
+	if at, found := parseDay(text, now); found {
+		return at, nil
 	}
 	if at, found := parseClock(text, now); found {
 		return at, nil
@@ -39,9 +38,45 @@ func ParseTime(field, text string, now time.Time) (time.Time, error) {
 	return time.Time{}, &Fault{field, fmt.Sprintf("%q is no time; give %s", text, forms)}
 }
 
+// parseDay reads today or yesterday, from their first moments on, or a time of that day behind it.
+func parseDay(text string, now time.Time) (at time.Time, found bool) {
+	name, clock, timed := strings.Cut(text, " ")
+	day := dayOf(now)
+	switch name {
+	case "today":
+	case "yesterday":
+		day = dayOf(moments(day, now.Location())[0].Add(-time.Second))
+	default:
+		return time.Time{}, false
+	}
+	of, isClock := clockOf(clock)
+	if timed && !isClock {
+		return time.Time{}, false
+	}
+	return moments(on(day, of), now.Location())[0], true
+}
+
+// clockOf reads a time of the day without a day; midnight where the text is none.
+func clockOf(text string) (clock time.Time, found bool) {
+	for _, layout := range []string{"15:04", time.TimeOnly} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}
+
+func isClock(text string) bool {
+	_, is := clockOf(text)
+	return is
+}
+
 // parseClock reads a time by the layouts. A time of the day is the last moment at which clocks showed it, a date its
 // first moment.
 func parseClock(text string, now time.Time) (time.Time, bool) {
+	if clock, is := clockOf(text); is {
+		return last(clock, now), true
+	}
 	for _, layout := range layouts {
 		at, err := time.Parse(layout, text)
 		switch {
@@ -49,10 +84,8 @@ func parseClock(text string, now time.Time) (time.Time, bool) {
 			continue
 		case strings.HasSuffix(layout, "Z07:00"):
 			return at, true
-		case at.Year() != 0:
-			return moments(at, now.Location())[0], true
 		}
-		return last(at, now), true
+		return moments(at, now.Location())[0], true
 	}
 	return time.Time{}, false
 }
@@ -95,6 +128,3 @@ func parseAgo(text string) (sum time.Duration, ok bool) {
 	}
 	return sum, sum > 0 && sum <= longestAgo
 }
-
-// stamp is a time as a request has it.
-func stamp(at time.Time) string { return at.Format(time.RFC3339) }

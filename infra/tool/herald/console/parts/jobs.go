@@ -54,8 +54,12 @@ func InWords(of api.Selector) string {
 
 // Narrowed is what a selection leaves of a tenant or an endpoint, in words, each after a comma.
 func Narrowed(of api.Selector) string {
+	when := "died"
+	if of.Status == "" { // rejected events have none
+		when = "sent"
+	}
 	return said("event", of.EventID) + said("reason", of.Reason) + said("status", of.Status) +
-		said("since", of.Since) + said("until", of.Until) +
+		said(when+" since", of.Since) + said(when+" until", of.Until) +
 		said("published since", of.PublishedSince) + said("published until", of.PublishedUntil)
 }
 
