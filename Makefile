@@ -150,7 +150,7 @@ sizes: ## print lines of Go and of the template, the share of comments, and word
 	git ls-files -- 'functions/*.go' 'internal/*.go' ':!internal/testkit/*' ':!*_test.go' | xargs grep -LE '^// Code generated' | \
 		xargs cat | awk 'NF { all++ } $$1 ~ "^//" { comments++ } \
 		END { printf "%-34s%6.1f%%\n", "comments of the product", 100 * comments / all }'; \
-	git ls-files -- '*.md' | xargs awk 'FNR == 1 { made = 0 } /^<!-- .* writes from here -->/ { made = 1 } \
+	git ls-files -- '*.md' | xargs awk 'FNR == 1 { made = 0 } /^<!-- .* writes from here/ { made = 1 } \
 		made { theirs += NF } !made { ours += NF } /^<!-- to here -->/ { made = 0 } \
 		END { printf "%-34s%7d\n%-34s%7d\n", "words of documents", ours, "words that are generated", theirs }'; \
 	count -l 'template' template.yaml

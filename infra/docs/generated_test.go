@@ -8,6 +8,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/install/bindings"
 	"github.com/herald-webhooks/herald/infra/install/shapes"
+	"github.com/herald-webhooks/herald/infra/install/threats"
 )
 
 // A change to a parameter or an output of the template has to reach Terraform and CDK, too.
@@ -24,18 +25,23 @@ func TestTheBindingsOfTheTemplateAreGenerated(t *testing.T) {
 	}
 }
 
-// A field has one name and one meaning: those that the functions' own types have. So has a reason.
-func TestTheTablesOfOperatorsAreGenerated(t *testing.T) {
+// A field and a reason have one name and one meaning, and a threat is said where its test is.
+func TestTheTablesAreGenerated(t *testing.T) {
 	lines := func(text string) []string { return strings.Split(text, "\n") }
-	for document, made := range map[string]func(root string) ([]byte, error){
-		shapes.Document: shapes.With, shapes.Runbook: shapes.WithReasons,
+	for document, by := range map[string]struct {
+		name string
+		made func(root string) ([]byte, error)
+	}{
+		shapes.Document:  {"shapes", shapes.With},
+		shapes.Runbook:   {"shapes", shapes.WithReasons},
+		threats.Document: {"threats", threats.With},
 	} {
-		want, err := made(root)
+		want, err := by.made(root)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(lines(string(want)), lines(readFile(t, document))); diff != "" {
-			t.Errorf("%s: run go generate ./infra/install/shapes (-generated +committed):\n%s", document, diff)
+			t.Errorf("%s: run go generate ./infra/install/%s (-generated +committed):\n%s", document, by.name, diff)
 		}
 	}
 }

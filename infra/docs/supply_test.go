@@ -33,6 +33,9 @@ func TestActionsArePinnedByTheirCommits(t *testing.T) {
 }
 
 // An index or a mirror can serve another file under a version that is known.
+//
+// Threat of a page: a dependency, a tool or an action is exchanged. Held by: checksums, hashes, commits, one
+// toolchain.
 func TestPythonToolsAreInstalledByTheirHashes(t *testing.T) {
 	release := regexp.MustCompile(`^[\w.-]+==\S+ \\$`)
 	named := regexp.MustCompile(`(?m)^([\w.-]+)(?:\[\w+\])?==(\S+)`)
@@ -96,6 +99,8 @@ func readJobs(t *testing.T, workflow string) map[string]job {
 }
 
 // No release may contain untested or vulnerable code, and no code of a dependency may be able to publish a release.
+//
+// Threat of a page: a release has untested code. Held by: the job that publishes runs none of ours.
 func TestAReleaseIsTestedAndPublishedByAJobThatRunsNoCodeOfOurs(t *testing.T) {
 	jobs := readJobs(t, "release.yml")
 	needs := map[string][]string{}

@@ -152,6 +152,9 @@ func fromEnv(t *testing.T, name string, other int) int {
 
 // However two relays end, and at whatever call, each event that was committed is sent under one wh-id, none that was
 // rolled back is, and those that SQS cannot take are set aside. OUTBOX_KILLS says how often they are killed.
+//
+// Threat of a publisher: stops the [relay of an outbox](../examples/outbox/README.md), or fills its database. Held by:
+// what SQS refuses is set aside; a bound on what stays.
 func TestRelays_loseNothingWhereverTheyAreKilled(t *testing.T) {
 	t.Parallel()
 	kills := fromEnv(t, "OUTBOX_KILLS", len(points()))

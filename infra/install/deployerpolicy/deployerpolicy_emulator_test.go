@@ -60,6 +60,9 @@ func actionsByType(t *testing.T) map[string][]string {
 }
 
 // Each action of a handler is in the policy, or belongs to a property that no resource has.
+//
+// Threat of the account: reads data by the deployer's role. Held by: no right on items, messages or encryption; new
+// code can still read all.
 func TestThePolicyNamesEveryActionOfTheHandlers(t *testing.T) {
 	p := committed(t)
 	for kind, actions := range actionsByType(t) {

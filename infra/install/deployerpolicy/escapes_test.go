@@ -166,6 +166,8 @@ func judge(t *testing.T, call rights.Call) string {
 	return verdict
 }
 
+// Threat of the account: takes over the account by the deployer's role. Held by: a boundary and [a second
+// policy](deploy.md#the-deployers-rights) deny all known ways; no others may be named `herald-…`.
 func TestABoundedDeployerHasNoWayOut(t *testing.T) {
 	identity := append(statementsOf(t, File), statementsOf(t, Bounds)...)
 	for _, a := range escapes {

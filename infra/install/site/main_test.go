@@ -41,6 +41,7 @@ func found(t *testing.T, out string) (names []string) {
 
 var small = map[string][]byte{"index.html": []byte("<h1>"), "llms.txt": []byte("# a")}
 
+// Threat of a page: making the site deletes others' files. Held by: pages of an earlier run alone.
 func TestReplace_deletesNothingThatItHasNotWritten(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"another site with llms.txt":   {"llms.txt": "# theirs", "index.html": "theirs"},

@@ -138,6 +138,7 @@ func (v verifier) until(t *testing.T, status int, signer signature.Signer) {
 	t.Fatalf("answered %d, never %d", got, status)
 }
 
+// Threat of a stranger: has receivers ask without end, by forged deliveries. Held by: the verifiers ask once a minute.
 func TestVerifiersByPublicKeys(t *testing.T) {
 	root, err := filepath.Abs("../../..")
 	if err != nil {

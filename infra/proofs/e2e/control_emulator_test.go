@@ -46,6 +46,9 @@ func (s subscription) createdAgain(t *testing.T, c *client.Client) subscription 
 
 // An operator pauses one of a tenant's endpoints, and then the tenant. Deliveries wait from then on, although the owner
 // changes the endpoint, and deletes it to create its URL again. They arrive once both are resumed.
+//
+// Threat of a tenant: lifts an operator's pause or limit. Held by: marks are kept by id and domain, where `webhooks`
+// may not write.
 func TestNothingThatAnOwnerDoesLiftsAPause(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)

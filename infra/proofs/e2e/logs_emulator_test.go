@@ -18,6 +18,8 @@ import (
 
 // A reader of the functions' logs learns the host of an endpoint, and nothing that opens or repeats a delivery: neither
 // while an endpoint is made and changed, nor of failures and successes.
+//
+// Threat of the account: reads secrets, bodies or URLs in logs. Held by: never logged, except a URL's host and digest.
 func TestTheFunctionsLogNoSecretBodyOrURL(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)

@@ -95,6 +95,9 @@ func shown(t *testing.T, c *client.Client, id string) (e client.Endpoint) {
 }
 
 // Another tenant's endpoint is as good as none, and nothing happens to it.
+//
+// Threat of a page: a tenant reaches another's endpoint through it. Held by: the key is the session's; routes are a
+// list.
 func TestTheSettingsPageReachesItsTenantsEndpointsAlone(t *testing.T) {
 	t.Parallel()
 	c, other := tenant(t), tenant(t)
@@ -119,6 +122,9 @@ func TestTheSettingsPageReachesItsTenantsEndpointsAlone(t *testing.T) {
 }
 
 // A page of another site, and one that has given its name the server's address, change nothing.
+//
+// Threat of a page: the [settings page](../examples/settings/README.md) is used by another site. Held by: its own
+// origin, JSON alone.
 func TestTheSettingsPageIsUsedByNoOtherSite(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
@@ -189,6 +195,8 @@ func TestTheSettingsPageShowsNothingToStrangers(t *testing.T) {
 }
 
 // An operator who revokes a tenant's keys has locked the page, too: it issues none in their place.
+//
+// Threat of a page: it replaces a revoked key, or is left as it is. Held by: it does not; it lets nobody in.
 func TestTheSettingsPageReplacesNoRevokedKey(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)

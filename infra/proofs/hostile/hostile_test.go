@@ -255,6 +255,9 @@ func TestKit_play_refusesASenderThatDoesNotDeliver(t *testing.T) {
 }
 
 // Nothing of the kit can be reached from another machine.
+//
+// Threat of a page: the kit of hostile receivers is reached, or leaves something. Held by: loopback alone; it ends
+// what it started.
 func TestKit_listensOnLoopbackAlone(t *testing.T) {
 	kit, err := start(mustParse(t, "-beyond"))
 	if err != nil {

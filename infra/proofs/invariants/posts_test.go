@@ -142,6 +142,9 @@ var toggles = map[string]func(w *world){
 
 // A delivery that its receiver never takes gets ten POSTs and probes, whatever its owner toggles for 31
 // hours, and nothing is sent early more often than once in ten minutes.
+//
+// Threat of a tenant: switches an endpoint off and on for more POSTs. Held by: bounded attempts; a recovery in ten
+// minutes.
 func TestPosts_areTenAndProbes(t *testing.T) {
 	t.Parallel()
 	for name, toggle := range toggles {

@@ -83,6 +83,9 @@ func flooded(t *testing.T, judge func(*call) verdict, change func(w *world, seco
 func unchanged(*world, int) {}
 
 // Whatever refuses for ten minutes while deliveries wait for their rate, none is lost, none dies, and the limit holds.
+//
+// Threat of a tenant: has a receiver flooded while AWS refuses calls. Held by: a slot is for one attempt; without
+// slots nothing is sent.
 func TestALimitHoldsWhateverIsRefused(t *testing.T) {
 	t.Parallel()
 	services := maps.Clone(services)

@@ -9,6 +9,9 @@ import (
 
 // Each of the sweep's worst points is played for a minute. Tenants that keep processes busy, at any rate and with any
 // answers, are found before others are late for long. No other tenant is found.
+//
+// Threat of a tenant: delays other tenants, alone or with nine others. Held by: limits in a batch, and a lane for slow
+// tenants ([figures](capacity.md#figures)).
 func TestOneTenantOrTenThatKeepProcessesBusyDelayNoOther(t *testing.T) {
 	t.Parallel()
 	worst := map[string]bool{

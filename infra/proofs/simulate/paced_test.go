@@ -6,6 +6,9 @@ import (
 )
 
 // The floods in short forms: the other tenants get only ten deliveries a second.
+//
+// Threat of a tenant: floods endpoints beyond their limits. Held by: the excess costs its tenant's share of slots, and
+// dies of age; an alarm after a day ([figures](capacity.md#rates)).
 func TestAFloodBeyondALimitIsSentAtItsPaceAndDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	for _, p := range []rated{

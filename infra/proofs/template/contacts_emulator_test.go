@@ -10,6 +10,9 @@ import (
 )
 
 // ContactReaders reads the contact of an endpoint that it can name, and nothing else of any. Two evaluators agree.
+//
+// Threat of an operator: reads more than contacts, with the right of a function that mails owners. Held by:
+// [`ContactReaders`](../decisions/0039-a-right-to-one-attribute.md) reads one attribute of a named endpoint.
 func TestContactReadersReadContactsAlone(t *testing.T) {
 	const some, contact = "SPECIFIC_ATTRIBUTES", "contact endpoint_id tenant_id"
 	d := deployment{translated(t), configurations(t, load(t))["default"]}

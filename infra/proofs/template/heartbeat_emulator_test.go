@@ -9,6 +9,9 @@ import (
 )
 
 // Its role publishes for every tenant, as all that may send to EventsQueue.
+//
+// Threat of the account: publishes by the heartbeat's role. Held by: EventBridge Scheduler alone assumes it; its event
+// is constant.
 func TestTheHeartbeatSendsOneEventToOneQueue(t *testing.T) {
 	tpl := translated(t, "HeartbeatTenant=heartbeat")
 	schedule := tpl.Resources["HeartbeatSchedule"].Properties

@@ -32,6 +32,9 @@ import (
 )
 
 // Every function's role allows all of its calls, and nothing else.
+//
+// Threat of a receiver: gains rights through `deliver`. Held by: its role lifts no pause, discards nothing that waits,
+// writes to no owner.
 func TestRolesAllowTheCallsOfTheirFunctions(t *testing.T) {
 	s := newStage(t)
 	s.tellOwners()

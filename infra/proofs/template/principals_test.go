@@ -104,6 +104,8 @@ func compare(t *testing.T, what string, want, got []principal) {
 
 // Owners trust notices. The right to put events on every bus of the account must not count for this bus. EventBridge's
 // own rules put no events there.
+//
+// Threat of the account: tells owners of trouble that there is not. Held by: the bus takes notices of `release` alone.
 func TestNoticesComeFromReleaseAlone(t *testing.T) {
 	tpl := load(t)
 	var want, got []principal
@@ -138,6 +140,9 @@ func deniedOnTheBus(t *testing.T, tpl template, p principal) (denied bool) {
 
 // A function behind a queue trusts its messages. An identity with the right to invoke every function, and without the
 // right to send to a queue, must not be able to pass messages to such a function.
+//
+// Threat of the account: has one signed by invoking a function behind a queue. Held by: [their
+// policies](../decisions/0027-who-invokes-what-is-behind-queues.md) deny it, for aliases and versions as well.
 func TestOnlyMappingsInvokeWhatIsBehindQueues(t *testing.T) {
 	tpl := load(t)
 	for _, name := range functionsOf(tpl) {

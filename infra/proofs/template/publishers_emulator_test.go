@@ -21,6 +21,8 @@ const (
 	rules  = rule + ",arn:aws:events:" + place + ":444455556666:rule/users"
 )
 
+// Threat of a publisher: publishes from another account, topic or rule. Held by: only those that a parameter names
+// exactly.
 func TestOtherAccountsPublishOnlyWhereTheyAreNamed(t *testing.T) {
 	var all []object
 	for _, s := range allowedOnQueues(translated(t, everything...)) {

@@ -11,6 +11,9 @@ import (
 
 // SQS moves a message into a dead-letter queue without asking for a right. Without this policy, any queue of the
 // account could name ours as its dead-letter queue.
+//
+// Threat of the account: has SQS redrive a message onto a queue. Held by: dead-letter queues name their sources, the
+// others take none.
 func TestOnlyOurQueuesRedriveIntoOurQueues(t *testing.T) {
 	tpl := load(t)
 	queues := tpl.OfType("AWS::SQS::Queue")
@@ -47,6 +50,9 @@ func TestOnlyOurQueuesRedriveIntoOurQueues(t *testing.T) {
 
 // Messages on the queues of deliveries are signed. An identity that may send to every queue of the account may still
 // not send to these.
+//
+// Threat of the account: sends a delivery of their own. Held by: queues refuse messages of others, and connections
+// without TLS.
 func TestQueuesTakeMessagesFromOurFunctionsOnly(t *testing.T) {
 	tpl := load(t)
 	policies := map[string][]object{}

@@ -90,6 +90,8 @@ func granted(tpl template, role string) []object {
 // The rows limit an attacker who has taken over a function. In webhooks, the attacker can delete endpoints, but lift no
 // pause. In control, the attacker can change no endpoint. In deliver, the attacker can drop the deliveries that it
 // receives, but none that wait. replay can delete, since it erases tenants.
+//
+// Threat of a tenant: makes or revives keys through `webhooks`. Held by: of a key it writes counters alone.
 func TestWhoMayReadAndWriteEndpointsKeysAndWhatWaits(t *testing.T) {
 	const some, whole = "SPECIFIC_ATTRIBUTES", "ALL_ATTRIBUTES"
 	reads := []string{"BatchGetItem", "GetItem", "Query", "Scan"}

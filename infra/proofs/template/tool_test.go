@@ -102,6 +102,9 @@ var samOnly = []string{"cloudformation:DescribeStackResource", "cloudformation:D
 
 // Where a policy lacks a request, the operator meets AccessDenied in the night. A right without a request is one too
 // many. ListStackResources is in infra/kit/client.
+//
+// Threat of an operator: uses the right to read traffic for more. Held by: it reads `deliver`'s log, and the region's
+// metrics and alarms.
 func TestPoliciesAllowTheRequestsOfTheTool(t *testing.T) {
 	tpl, allowed := load(t), map[string]bool{}
 	for _, policy := range []string{

@@ -57,6 +57,9 @@ func TestTranslationAddsNoRights(t *testing.T) {
 
 // IAM alone gives no use of Herald's keys, even to an identity that may use any key of the account. An administrator
 // would have to change the key's policy first, and CloudTrail shows that.
+//
+// Threat of the account: decrypts secrets, headers or dead letters. Held by: the keys' policies name the roles, and
+// IAM adds nothing.
 func TestOnlyTheirRolesUseTheKeys(t *testing.T) {
 	tpl := translated(t)
 	var got []string
@@ -101,6 +104,9 @@ var uses = regexp.MustCompile(`\*|Decrypt|Encrypt|DataKey|CreateGrant|ReplicateK
 
 // The maker of a replica chooses its policy, and the replica opens everything that the key has sealed. A Region has one
 // replica of a key at most, so replicas may be made in the named Regions only.
+//
+// Threat of the account: replicates a key under another policy. Held by: `MultiRegionKeys` alone, into
+// `ReplicaRegions` alone.
 func TestKeysAreReplicatedOnlyIntoTheRegionsThatAreNamed(t *testing.T) {
 	for name, row := range map[string]struct {
 		parameters []string

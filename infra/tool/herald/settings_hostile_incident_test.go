@@ -16,6 +16,9 @@ import (
 )
 
 // Whatever Herald answers, its texts stay texts: of tenants, of the operator's catalogue, of refusals.
+//
+// Threat of a page: it shows markup, or a key. Held by: text nodes and trusted types; the server alone has the key,
+// sealed.
 func TestTheSettingsPageIsolatesWhateverItShows(t *testing.T) {
 	if errCheckout != nil {
 		t.Fatal(errCheckout)

@@ -91,6 +91,7 @@ func TestEndpoints_convertsAnAnswerOfEachSender(t *testing.T) {
 	}
 }
 
+// Threat of another sender: exhausts the machine. Held by: bounds on the file, its objects and their depth.
 func TestEndpoints_readsEveryFormOfAFile(t *testing.T) {
 	one := func(n int) string {
 		return fmt.Sprintf(`{"tenant_id":"acme","url":"https://a.example.com/%d",%s}`, n, secret)

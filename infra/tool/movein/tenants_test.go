@@ -66,6 +66,8 @@ func TestEndpoints_takesTenantsFromAMap(t *testing.T) {
 	}
 }
 
+// Threat of another sender: makes endpoints another tenant's. Held by: the operator names the tenant's field;
+// `webhooks` checks each line.
 func TestEndpoints_namesTenants(t *testing.T) {
 	object := func(fields string) string { return `{"url":"https://a.example.com",` + fields + `,` + secret + `}` }
 	for _, c := range []struct {

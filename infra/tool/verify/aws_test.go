@@ -118,6 +118,9 @@ func (c *cloudFormation) parameters() map[string]string {
 }
 
 // Its address is public: a caller without the secret is refused, and uses up the receiver's share alone.
+//
+// Threat of the account: uses the receiver or a probe of `herald verify`. Held by: a secret address; a probe works for
+// five minutes.
 func TestStartOnAWS_makesAReceiverThatNoOtherCanUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for unreserved, want := range map[int]string{1000: "100", 200: "100", 199: "0", 10: "0", 0: "0"} {

@@ -27,6 +27,8 @@ func TestRevokeKeys_endsAKeyThatIsNotListedYet(t *testing.T) {
 }
 
 // A tenant of an adopter's may have the name.
+//
+// Threat of the account: has `herald verify` empty another's tenant. Held by: what no run made is left alone.
 func TestClearAway_touchesNothingOfATenantThatIsNotItsOwn(t *testing.T) {
 	const none, endpoint, key = `{"data":[]}`, `{"data":[{"endpoint_id":"webhook_1","description":"`, `"description":"`
 	made := map[string]string{Tenant: "made by " + Tenant, Noisy: "made by " + Noisy}

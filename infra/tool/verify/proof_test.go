@@ -74,6 +74,9 @@ func advancedBut(name string) cloudtrail.GetEventSelectorsOutput {
 func field(name string) types.AdvancedFieldSelector { return types.AdvancedFieldSelector{Field: &name} }
 
 // Each row has the selectors of a trail, and the functions with unrecorded callers.
+//
+// Threat of the account: acts under another's name. Held by: the audit log has the claim; CloudTrail has [the
+// caller](deploy.md#proof-of-who-asked).
 func TestProof_namesTheFunctionsWithoutOne(t *testing.T) {
 	const both = "herald-inspect, herald-replay"
 	arns := func(operators ...func(*types.AdvancedFieldSelector)) types.AdvancedFieldSelector {

@@ -20,6 +20,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
+// Threat of the account: finds an [erased](operator-api.md#erase-a-tenant) tenant. Held by: every table is searched;
+// backups have it for 35 days.
 func TestErasure_Page_leavesNothingOfTheTenantAndAllOfOthers(t *testing.T) {
 	r := newRig(t)
 	erasure := dynamo.NewErasure(r.client, dynamo.ErasedTables{

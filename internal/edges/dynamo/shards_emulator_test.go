@@ -48,6 +48,9 @@ func (r rig) partitions(table string) map[string]map[string]int {
 var onePartition = map[string]bool{"by-endpoint": true, "by-tenant": true}
 
 // DynamoDB takes 1,000 writes a second to a partition of an index, and refuses writes of the table beyond that.
+//
+// Threat of a tenant: has others' records throttled by an endpoint that is down. Held by: its open deliveries are in
+// eight shards.
 func TestIndexes_spreadOneEndpointsTrouble(t *testing.T) {
 	const many = 80
 	r := newRig(t)

@@ -27,6 +27,8 @@ var endings = map[receivers.End]struct {
 // patience is the time after which the test gives up a POST that has not ended.
 const patience = 25 * time.Second
 
+// Threat of a receiver: exhausts memory, connections or time. Held by: bounds on everything read, one deadline over
+// all ([any sender](hostile.md)).
 func TestClient_Post_survivesHostileReceivers(t *testing.T) {
 	for _, c := range receivers.Hostile {
 		t.Run(c.Name, func(t *testing.T) {
@@ -67,6 +69,9 @@ func TestClient_Post_survivesHostileReceivers(t *testing.T) {
 
 // Another tenant's endpoint on the same host is delivered to before, while and after the hostile one is,
 // by the same client, and never notices.
+//
+// Threat of a receiver: answers another delivery's request. Held by: a connection serves one tenant and host, and none
+// after a stray byte.
 func TestClient_Post_keepsTenantsOnOneHostApart(t *testing.T) {
 	shared := 0
 	for _, c := range receivers.Hostile {

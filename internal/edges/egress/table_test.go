@@ -110,6 +110,8 @@ var dialled = []struct {
 	{"tcp6", "[2606:4700:4700::1111]:443", "public", ""},
 }
 
+// Threat of a tenant: has Herald call an internal host. Held by: every address is checked when dialled; redirects are
+// refused.
 func TestPolicy_Check_refusesEveryRangeAtBothEdges(t *testing.T) {
 	for _, r := range ranges {
 		for _, addr := range edges(r.prefix) {

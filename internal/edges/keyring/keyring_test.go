@@ -73,6 +73,8 @@ var (
 	}
 )
 
+// Threat of the account: moves sealed parts, URLs or keys between rows. Held by: all is bound to its row and origin:
+// `unopenable`, an incident.
 func TestSecrets_Seal_bindsToEndpointPurposeVersionAndOrigin(t *testing.T) {
 	e := endpoint.Endpoint{
 		TenantID: "acme", ID: "webhook_1", URL: "https://EXAMPLE.com/hooks?token=x", SecretVersion: 3, HeadersVersion: 7,

@@ -72,6 +72,8 @@ func overTheWire(t *testing.T, events bool, messages ...Outgoing) (got onTheWire
 }
 
 // SQS gives the trace of the call to the messages that have none. Deliveries need it for Lambda's recursion detection.
+//
+// Threat of a publisher: shows a tenant another's trace. Held by: each message has its own, marked as its publisher's.
 func TestSender_Send_givesEachMessageItsOwnTrace(t *testing.T) {
 	messages := []Outgoing{
 		{Body: "a", Group: "acme", Trace: trace.ParseTraceparent(traceparent)},

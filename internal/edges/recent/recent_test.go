@@ -87,6 +87,8 @@ func TestMemory_holdsWhatWasUsedLast(t *testing.T) {
 }
 
 // A flood of new keys takes nothing away from keys in use.
+//
+// Threat of a tenant: has processes forget others' entries. Held by: a new entry displaces the one used longest ago.
 func TestMemory_keepsWhatIsInUseThroughAFlood(t *testing.T) {
 	var m Memory[int, string] // with the default bound
 	for n := range 10 * defaultBound {

@@ -180,6 +180,9 @@ func TestHandler_revokeAll_refusesWithCodeAndField(t *testing.T) {
 }
 
 // Operators may invoke the alias, and IAM sees no request: the alias itself refuses to issue.
+//
+// Threat of an operator: acts as a tenant, with the right to revoke keys. Held by: the alias `revoke` issues none. Its
+// holder can lock every tenant out.
 func TestHandler_issuesNothingByTheAliasThatRevokes(t *testing.T) {
 	s := model.New()
 	alias := testkit.ByAlias(newFunction(s, &bytes.Buffer{}), invoke.Revoke)

@@ -47,6 +47,8 @@ func inOpened(t *testing.T, do func(a *account)) {
 }
 
 // Every action is tried: a new one that shows a body shows it unaudited here.
+//
+// Threat of an operator: reads bodies without a trace. Held by: an audit line comes first, or nothing is opened.
 func TestHandler_opensNothingThatCannotBeAudited(t *testing.T) {
 	line := func(action string, l audit.Line) audit.Line {
 		l.Action, l.OperatorClaimed = action, "ann"

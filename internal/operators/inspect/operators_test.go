@@ -49,6 +49,8 @@ func told(t *testing.T, answer, words string) []string {
 }
 
 // The functions themselves say which actions and fields they know, so that a new one is tried without a change here.
+//
+// Threat of an operator: breaks lists or logs with a long text. Held by: every string of a request is bounded.
 func TestEveryStringOfARequestIsBounded(t *testing.T) {
 	longest, fields := strings.Repeat("x", 380_000), 0
 	for name, f := range withoutStores() {

@@ -42,6 +42,9 @@ type crowd struct {
 
 // Whatever requests run while a job publishes, and whatever becomes of them: when the job is done, no event that it
 // selected is left.
+//
+// Threat of an operator: hides rejected events from a job that publishes them. Held by: requests that receive them are
+// refused until it ends.
 func TestNoRequestHidesEventsFromAJobThatPublishes(t *testing.T) {
 	for _, at := range bystanders {
 		for _, dying := range []float64{0, 1} {

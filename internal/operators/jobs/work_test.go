@@ -86,6 +86,7 @@ func TestHandler_workJobs_surviveWhateverCallFails(t *testing.T) {
 	}
 }
 
+// Threat of an operator: sends everything again at once. Held by: only jobs do, at 50 a second together.
 func TestHandler_workJobs_sends50ASecondAndGoesOnInTheNextInvocation(t *testing.T) {
 	inLetters(t, 4500, func(a *account) {
 		ask[api.Survey](a, startReplay+"}")

@@ -216,6 +216,8 @@ func TestHandler_deliveries_loseNothingWhateverCallFails(t *testing.T) {
 	}
 }
 
+// Threat of the account: acts without a trace. Held by: the [audit line](operator-api.md#audit) comes first, and none
+// may delete it.
 func TestHandler_changesNothingThatCannotBeAudited(t *testing.T) {
 	const one, failed = `"message_ids":["1"]`, `"result":"failed","reason":"internal"`
 	letters := `"delivery_ids":["` + deliveryID + `"]`

@@ -37,6 +37,8 @@ var deletes = map[string]bool{
 
 // A role that may invoke the function, as release and operators may, deletes nothing for good: that takes the right to
 // invoke the alias.
+//
+// Threat of an operator: deletes for good without the right. Held by: the alias `delete` alone does (`Deleters`).
 func TestHandler_deletesForGoodOnlyByItsAlias(t *testing.T) {
 	var tried []string
 	for request, forGood := range deletes {

@@ -190,6 +190,8 @@ func TestHandler_Process_recordsEachLifeOnce(t *testing.T) {
 }
 
 // An unreadable message is kept, but only sealed. Its seal says that it is unreadable, and replay refuses it.
+//
+// Threat of the account: has an unreadable message signed. Held by: it is sealed, and never sent.
 func TestHandler_Process_keepsUnreadableMessagesWhole(t *testing.T) {
 	future := sqsevent.With(message(0), "version", "7")
 	future.MessageAttributes["blob"] = events.SQSMessageAttribute{BinaryValue: []byte{0, 1}, DataType: "Binary"}

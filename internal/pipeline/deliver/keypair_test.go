@@ -14,6 +14,9 @@ import (
 
 // An endpoint signs by the key pair that its row shows, or nothing is sent. The seal does not open where the public key
 // in the row was exchanged, added or taken away. A secret that is sealed for one endpoint signs for no other.
+//
+// Threat of a receiver: passes a delivery on to another's receiver, signed by Herald's key. Held by: each endpoint has
+// its own key pair.
 func TestHandler_Process_signsByTheKeyPairThatTheRowShows(t *testing.T) {
 	newer, older := signature.NewSigner("whsec_AAECAwQFBgcICQoLDA0ODw=="), signature.NewSigner("whsec_Dw4NDAsKCQgHBgUE")
 	theirs := signature.NewSigner("whsec_AAECAwQFBgcICQoLDA0ODw==")

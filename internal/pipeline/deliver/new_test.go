@@ -54,6 +54,8 @@ func TestNewSpan_isAnotherEachTimeAndNeverZero(t *testing.T) {
 	}
 }
 
+// Threat of a publisher: tells receivers what else happened in a trace. Held by: off by default; the parent id is
+// random.
 func TestNew_forwardsTracesOnlyWhereTheParameterSaysSo(t *testing.T) {
 	for _, on := range []config.Switch{true, false} {
 		if got := made(t, on).Sender.NewSpan != nil; got != bool(on) {

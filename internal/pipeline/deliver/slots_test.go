@@ -316,6 +316,9 @@ func TestHandler_Process_takesASlotAlongToTheSlowLane(t *testing.T) {
 
 // After 429 with Retry-After, the next first attempts are put off for as long as it asks, up to a minute, and only
 // once. Everything else keeps to its schedule.
+//
+// Threat of a receiver: puts deliveries off for ever by `Retry-After`. Held by: first attempts once, by a minute;
+// retries by 12 hours.
 func TestHandler_Process_putsFirstAttemptsOffAsTheReceiverAsked(t *testing.T) {
 	for after, want := range map[string]time.Duration{
 		"": 0, "0": 0, "-5": 0, "soon": 0, "0.5": 0, "1": time.Second, "30": 30 * time.Second, "60": time.Minute,

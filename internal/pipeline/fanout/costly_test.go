@@ -104,6 +104,9 @@ func (q timed) Send(ctx context.Context, messages []queue.Outgoing) []error {
 }
 
 // However many events are hostile, the others are sent within a second of the function's time.
+//
+// Threat of a publisher: stops fan-out by data that is costly to check. Held by: work is counted, and the batch is
+// sent first.
 func TestHandler_Process_delaysOthersByASecondAtMost(t *testing.T) {
 	compiled, err := schema.Compile(`{"properties":{"a":{"items":{"enum":[0,1,2]}}}}`)
 	if err != nil {

@@ -290,6 +290,7 @@ func TestHandler_Process_fitsTheLargestEventsForTheMostEndpoints(t *testing.T) {
 	}
 }
 
+// Threat of a publisher: breaks a rule, or reuses an id. Held by: refused and kept; another body is another `wh-id`.
 func TestHandler_Process_keepsBadEventsWithTheirReason(t *testing.T) {
 	r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*")})
 	bad := events.SQSMessage{

@@ -32,6 +32,9 @@ func (o owners) About(ctx context.Context, all ...endpoint.Endpoint) ([]endpoint
 }
 
 // A contact is read for a notice alone, and only where notices carry it. No log has it.
+//
+// Threat of an operator: finds contacts in notices or in a log. Held by: only with `NoticesContact=on`; faults do not
+// tell it.
 func TestRun_tellsTheContactOnlyIfItShould(t *testing.T) {
 	for name, row := range map[string]struct {
 		off, recovered, unread bool

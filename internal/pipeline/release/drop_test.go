@@ -91,6 +91,9 @@ func TestRun_dropsWhatAnOperatorDiscards(t *testing.T) {
 
 // A circuit that names another tenant leads to an endpoint that is not there. That says nothing about the deliveries
 // that wait.
+//
+// Threat of a receiver: has waiting deliveries discarded by a forged attribute. Held by: items are known by their
+// keys; `release` moves what its own tenant's endpoint allows.
 func TestRun_leavesWhatIsOfAnotherTenantThanItsCircuit(t *testing.T) {
 	inAccounts(t, map[string]circuit.State{
 		"open": circuit.Open, "recovering": circuit.Recovering, "failing": circuit.Failing, "only a lease": circuit.None,

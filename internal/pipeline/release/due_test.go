@@ -154,6 +154,9 @@ func TestRun_sendsNothingBeforeTheTimeThatTheTableTells(t *testing.T) {
 }
 
 // What dies is buried behind what is to be sent, and is read once for it: the index tells that it dies.
+//
+// Threat of a tenant: has all held deliveries die at once. Held by: they are buried behind what is due, tenants in
+// turn ([figures](capacity.md#deaths)).
 func TestRun_sendsWhatIsDueBeforeItBuriesWhatDies(t *testing.T) {
 	inAccount(t, func(a *account) {
 		const dying, due = 2000, 20

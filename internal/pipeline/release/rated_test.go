@@ -137,6 +137,9 @@ func TestRun_pacesWhatARecoveryHasLeft(t *testing.T) {
 }
 
 // A limit that is changed while deliveries wait holds from the next run on.
+//
+// Threat of a tenant: exceeds an operator's limit, or gains by changing its own. Held by: the smaller limit holds;
+// taken slots stay taken; 300 a second at most.
 func TestRun_takesUpAChangedLimit(t *testing.T) {
 	inAccount(t, func(a *account) {
 		a.held(hook, 6000, rated)

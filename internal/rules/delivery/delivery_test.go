@@ -34,6 +34,9 @@ func TestID_tellsApartWhateverDiffers(t *testing.T) {
 }
 
 // Whatever names a publisher chooses, no delivery of an event passes for a test, and no test for a delivery.
+//
+// Threat of a tenant: has a test taken for an event, or the reverse. Held by: the signed `wh-id` begins with `test_`,
+// and no event's does.
 func TestTestID_isOfTestsAlone(t *testing.T) {
 	for _, c := range []struct{ tenant, event, endpoint, eventType, data string }{
 		{"acme", "evt_1", "webhook_1", TestType, "{}"},

@@ -22,6 +22,8 @@ func TestCheckText_takesAnyTextThatLooksLikeWhatItIs(t *testing.T) {
 	}
 }
 
+// Threat of a tenant: fills Herald with texts, or steers a terminal by one. Held by: 256 characters, 2 KB of metadata,
+// in a row that deliveries do not read; no control or bidirectional characters.
 func TestCheckMetadata_boundsPairsAndBytesTogether(t *testing.T) {
 	pairs := func(n, size int) map[string]string {
 		all := map[string]string{}

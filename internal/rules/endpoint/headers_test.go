@@ -33,6 +33,9 @@ func TestHeader_checks(t *testing.T) {
 
 // CGI, WSGI and their successors hand headers on as variables. Names of variables have no case, and only letters,
 // digits and one separator. To such a receiver, a header in another spelling is the reserved one.
+//
+// Threat of a tenant: passes a header off as Herald's, such as `Wh_Id`. Held by: names are compared as CGI and WSGI
+// fold them.
 func TestHeader_CheckName_refusesEverySpellingOfAReservedName(t *testing.T) {
 	spell := func(t *rapid.T, name string) string {
 		separators := rapid.SampledFrom([]string{"-", "_", ".", "~", "!", "|"})

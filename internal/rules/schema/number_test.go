@@ -84,6 +84,8 @@ func TestSchema_Check_comparesNumbersExactly(t *testing.T) {
 }
 
 // Nothing multiplies an exponent out.
+//
+// Threat of a publisher: exhausts memory by a number. Held by: exponents are never multiplied out.
 func TestSchema_Check_answersForExponentsWithoutEnd(t *testing.T) {
 	const huge = "1e1000000000"
 	far := "1e" + strings.Repeat("9", 1000)

@@ -149,6 +149,9 @@ var (
 
 // Whatever a publisher sends: the context read from it is written in the two forms only, reads back as it was, and is
 // the same for any text with the same meaning.
+//
+// Threat of a publisher: writes into logs or headers by a `traceparent`. Held by: hexadecimal that was parsed goes on;
+// all else is no trace.
 func FuzzOf(f *testing.F) {
 	f.Add("00-"+w3cID+"-"+parent+"-01", known.XRay())
 	f.Add("cc-"+w3cID+"-"+parent+"-01-\r\nx: y", "Root=1-4bf92f35-77b34da6a3ce929d0e0e4736")

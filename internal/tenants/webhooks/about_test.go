@@ -191,6 +191,9 @@ func TestHandler_about_isInNoLog(t *testing.T) {
 }
 
 // Another tenant cannot read or set what an owner says.
+//
+// Threat of a tenant: sees another's contact, or finds one in a log. Held by: it is read with its endpoint alone;
+// lines say that it changed.
 func TestHandler_about_isItsTenantsAlone(t *testing.T) {
 	w, key := newTenant(t)
 	e := w.create(key)

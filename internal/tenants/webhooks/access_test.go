@@ -65,6 +65,8 @@ func TestHandler_authenticate_allowsEachKeyItsRoutes(t *testing.T) {
 	}
 }
 
+// Threat of a tenant: guesses a key, or uses a revoked one. Held by: 256 bits, kept as a hash; all bad keys look
+// alike.
 func TestHandler_authenticate_refusesEveryBadKeyAlike(t *testing.T) {
 	w := newRig(t)
 	revoked := w.issue("acme", apikey.Scopes()...)
@@ -85,6 +87,8 @@ func TestHandler_authenticate_refusesEveryBadKeyAlike(t *testing.T) {
 	}
 }
 
+// Threat of a tenant: reads or changes another tenant's endpoints. Held by: the tenant comes from the key; another's
+// endpoint looks like none.
 func TestHandler_load_hidesTheEndpointsOfOthers(t *testing.T) {
 	w := newRig(t)
 	e := w.create(w.issue("acme", apikey.Scopes()...))

@@ -35,6 +35,8 @@ func TestHandler_authenticate_countsWhatARequestCosts(t *testing.T) {
 	}
 }
 
+// Threat of a tenant: uses up the API, or runs up its bill. Held by: a limit for each key, against which repeated
+// tries count; a spent key asks AWS nothing.
 func TestHandler_authenticate_refusesAKeyBeyondItsLimitUntilTheMinuteEnds(t *testing.T) {
 	w := newRig(t)
 	w.handler.Budget = 10
@@ -53,6 +55,7 @@ func TestHandler_authenticate_refusesAKeyBeyondItsLimitUntilTheMinuteEnds(t *tes
 	w.expect("a minute later", "200", w.do(key, "GET", "/v1/webhooks", ""))
 }
 
+// Threat of a tenant: uses up another's limit by its key's id. Held by: a wrong secret spends nothing.
 func TestHandler_authenticate_refusesWithoutARequestToAWS(t *testing.T) {
 	w := newRig(t)
 	w.handler.Budget = 4

@@ -168,6 +168,9 @@ func TestHandler_keySet_hasTheKeysThatVerify(t *testing.T) {
 }
 
 // A missing endpoint looks alike to every caller, with or without a key, and an id that cannot be one costs nothing.
+//
+// Threat of a stranger: finds endpoints. Held by: an id has 80 random bits; all else is one 404; the answer has keys
+// alone.
 func TestHandler_keySet_tellsNothingOfWhatIsNotThere(t *testing.T) {
 	w, key := withKeys(t)
 	made := w.create(key)
@@ -190,6 +193,8 @@ func TestHandler_keySet_tellsNothingOfWhatIsNotThere(t *testing.T) {
 }
 
 // The route is open, and nothing that is near it.
+//
+// Threat of a stranger: reaches another route. Held by: one route of the table is open, by its exact path.
 func TestHandler_keySet_isTheOnlyOpenRoute(t *testing.T) {
 	w, key := withKeys(t)
 	path := "/v1/webhooks/" + w.create(key).ID

@@ -64,6 +64,8 @@ func TestHandler_readRateLimit_takesAnIntegerOrNull(t *testing.T) {
 }
 
 // Every answer that shows an endpoint shows an operator's limit with it, and nothing else of the mark.
+//
+// Threat of a tenant: learns who limited it, and why. Held by: answers have the number alone.
 func TestHandler_marked_showsBothLimitsInEveryAnswer(t *testing.T) {
 	w, key := newTenant(t)
 	e := w.create(key)

@@ -55,6 +55,9 @@ type patch struct {
 
 // Whatever an owner, or a thief of the owner's key, changes in whatever order: headers go to the origin that they were
 // set for, and to no other. The answer and the audit line say where they were dropped.
+//
+// Threat of a tenant: sends an owner's headers to another host, by a stolen key. Held by: a change of origin drops
+// them, and says so.
 func TestHandler_change_dropsHeadersAtAnotherOrigin(t *testing.T) {
 	origins := slices.Sorted(maps.Keys(spellings))
 	rapid.Check(t, func(rt *rapid.T) {

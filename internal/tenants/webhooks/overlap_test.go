@@ -43,6 +43,8 @@ func TestHandler_rotate_refusesEveryOtherBody(t *testing.T) {
 
 // The secret before signs for as long as was asked, and never longer: the next rotation, a deletion and the end of its
 // time each forget it, and a restore brings nothing back.
+//
+// Threat of a receiver: keeps a leaked secret signing. Held by: an overlap is the owner's choice, 24 hours at most.
 func TestHandler_rotate_keepsTheSecretBeforeForAWhile(t *testing.T) {
 	type step struct{ method, path, body string }
 	rotate := func(hours int) step {

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// Threat of a stranger: has firewalls opened to everybody by an operator's slip. Held by: an entry that is every
+// address is a fault at the start.
 func TestParseSources(t *testing.T) {
 	for text, want := range map[string]struct {
 		cidrs []string

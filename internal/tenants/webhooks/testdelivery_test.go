@@ -41,6 +41,9 @@ func (w *rig) test(key, id, body string) answer {
 
 // Whatever is asked for, one delivery is sent that says by its id that it is a test, and nothing else is stored. The
 // endpoint selects user.created alone.
+//
+// Threat of a tenant: learns by tests what a host answers. Held by: the answer comes before the test, with its id
+// alone.
 func TestHandler_test_sendsOneDeliveryThatSaysItIsATest(t *testing.T) {
 	bodies := map[string]string{
 		"": "", "{}": "", "null": "", `{"type":"herald.test"}`: "",
@@ -104,6 +107,9 @@ func TestHandler_test_hasAnotherIdEachTime(t *testing.T) {
 
 // A test is refused where nothing would be sent, and for a body that asks for none. A refused request sends nothing and
 // counts for nothing.
+//
+// Threat of a tenant: goes around a pause, or moves a circuit, by tests. Held by: a stopped endpoint is refused; a
+// test has one attempt and counts for no circuit.
 func TestHandler_test_isRefusedWhereNothingWouldBeSent(t *testing.T) {
 	mark := func(w *rig, id string, change func(e *endpoint.Endpoint)) {
 		e := w.aws.Endpoints[id]
@@ -175,6 +181,9 @@ func (w *rig) restart() {
 }
 
 // Five tests are sent in a minute to a domain with one endpoint, by whatever keys and processes they come.
+//
+// Threat of a tenant: floods a host with tests. Held by: five a minute for each endpoint at a domain, 100 at most,
+// counted where no new id forgets them.
 func TestHandler_test_takesFiveAMinuteOfAnEndpoint(t *testing.T) {
 	w, key := newTenant(t)
 	w.now = start.Add(15 * time.Second)

@@ -42,6 +42,8 @@ func TestHandler_create_refusesAURLThatAnotherLiveEndpointHas(t *testing.T) {
 	w.expect("a restore", `409 duplicate_url "/url"`, w.do(key, "POST", "/v1/webhooks/"+e.ID+"/restore", ""))
 }
 
+// Threat of a tenant: has one event sent many times to a host. Held by: no URL twice; a limit for each registrable
+// domain, or IPv6 /64; few attempts at a time [in a batch](#what-herald-does-not-defend-against).
 func TestHandler_create_boundsTheEndpointsAtOneHost(t *testing.T) {
 	w := newRig(t)
 	w.handler.Bounds.AtSite = 2

@@ -32,6 +32,8 @@ func withoutName(t *testing.T, gone string) (w *rig, key string, e management.En
 }
 
 // A machine sends back what it has read. What it has read is what is stored, before and after.
+//
+// Threat of a tenant: learns of others' types by warnings. Held by: a warning is about names that the endpoint has.
 func TestHandler_keepsAndWarnsOfANameThatTheCatalogueHasLost(t *testing.T) {
 	for name, send := range map[string]func(w *rig, key string, shown management.Endpoint) answer{
 		"a PATCH of the list": func(w *rig, key string, shown management.Endpoint) answer {

@@ -75,6 +75,9 @@ func TestTheTemplateHasTheSameRoutesAndACatchAll(t *testing.T) {
 }
 
 // A flood of a route that needs no key costs little. No other route gets less than the API's rate.
+//
+// Threat of a stranger: floods the API through them. Held by: a throttle for each route; a read a minute for an
+// endpoint.
 func TestRoutesWithoutAKeyAloneHaveThrottles(t *testing.T) {
 	template := readTemplate(t)
 	number := func(v any) int {

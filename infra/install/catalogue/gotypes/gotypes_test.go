@@ -64,6 +64,8 @@ var shapes = catalogue.Type{
 	"nested":{"properties":{"user_id":{"const":"x"}},"additionalProperties":{"items":true}}}}`,
 }
 
+// Threat of a publisher: puts code into the Go package of a catalogue. Held by: names are letters and digits, texts
+// are quoted.
 func TestSource_encodesWhatDecodeAccepts(t *testing.T) {
 	example, err := os.ReadFile("../../../examples/catalogue.yaml")
 	if err != nil {

@@ -191,6 +191,9 @@ func TestMake_linksModelsToTheSiteWhateverItsAddress(t *testing.T) {
 }
 
 // Texts of a catalogue and of settings that would become elements, addresses or Markdown if they could.
+//
+// Threat of a page: the tenants' site has scripts, odd commands or operators' texts. Held by: escaped, quoted, named
+// sections alone.
 func TestMake_keepsTextsTexts(t *testing.T) {
 	hostile := []string{
 		`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `[click](javascript:alert(1))`, `![x](https://a.test/x)`,

@@ -10,6 +10,9 @@ import (
 )
 
 // A web page in a developer's browser reaches loopback: by its address, or by the page's name if that resolves to it.
+//
+// Threat of a page: another page of the browser asks the local stack or console. Held by: it answers its own pages, by
+// an address that is new with each start.
 func TestAPI_Handler_answersProgramsOfThisMachineOnly(t *testing.T) {
 	emulator := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNoContent)

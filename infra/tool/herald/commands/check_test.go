@@ -114,6 +114,9 @@ func (r *repeated) Read(p []byte) (n int, err error) {
 }
 
 // A file of bad lines, and one line without end: neither fills the memory or the screen.
+//
+// Threat of a publisher: fills the screen of a build that checks messages. Held by: bounded lines and faults; no value
+// is quoted.
 func TestCheck_isBounded(t *testing.T) {
 	white := strings.Repeat(" ", 1<<16)
 	for name, row := range map[string]struct {

@@ -44,6 +44,8 @@ func sumOf(code, name string) string {
 }
 
 // A writer of the bucket can exchange an archive between its upload and the deployment.
+//
+// Threat of the account: exchanges an archive of code. Held by: `herald code` compares the digests.
 func TestCode_isComparedWithThePackage(t *testing.T) {
 	sums := sumOf("d", "deliver-0a.zip") + sumOf("tool", "herald_linux_amd64") + sumOf("i", "inspect-0b.zip") +
 		sumOf("", "template.yaml")

@@ -46,6 +46,8 @@ func (i *interrupting) takes(ctx context.Context) bool {
 }
 
 // An operator has to know whether the act was done that was under way.
+//
+// Threat of a slip: ends the console during an act. Held by: the act is answered first.
 func TestConsole_answersTheActThatWasUnderWay(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	functions := &interrupting{interrupt: interrupt}

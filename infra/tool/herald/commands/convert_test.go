@@ -128,6 +128,8 @@ func TestConvert_movesAnAccountOf60Endpoints(t *testing.T) {
 	}
 }
 
+// Threat of another sender: has secrets shown or written where others read. Held by: reports have no values; the file
+// is new and its owner's alone.
 func TestConvert_writesANewFileForItsOwnerAlone(t *testing.T) {
 	one := `{"tenant_id":"acme","url":"https://a.example.com/hidden","secret":"` + secretOf(1) + `"}`
 	t.Chdir(t.TempDir())
@@ -207,6 +209,7 @@ func TestConvert_saysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// Threat of another sender: steers the terminal, or puts YAML into the catalogue. Held by: texts are escaped.
 func TestConvert_steersNoTerminal(t *testing.T) {
 	t.Chdir(t.TempDir())
 	input := `{"id":"\u001b[2J\u202e","url":"https://\u001b[31m.example.com","tenant_id":"\u001b]0;x\u0007",

@@ -16,6 +16,8 @@ import (
 
 // A suggested line is pasted as it is, into whatever shell the operator has. It asks about the tenant that it names,
 // even if the id begins like a flag or has a pipe in it.
+//
+// Threat of a page: an id changes a suggested command. Held by: each word is quoted.
 func TestSuggestions_nameATenantInEveryShell(t *testing.T) {
 	tried := map[string]bool{}
 	for _, tenant := range slices.Concat(names.Tenants(), []string{"-acme", "-y", "--", "-"}) {

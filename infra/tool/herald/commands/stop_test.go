@@ -196,6 +196,8 @@ func TestStop_turnsOffWhatIsOn_andStartTurnsItOnAgain(t *testing.T) {
 	})
 }
 
+// Threat of an operator: stops everything, or starts what others have stopped. Held by: no policy of the stack allows
+// it; a tag marks each switch that it turned off.
 func TestStop_asksFirst(t *testing.T) {
 	for input, line := range map[string]string{
 		"n\n": "stop", "": "stop", "y\n": "--no-input stop", "y": "--dry-run stop",

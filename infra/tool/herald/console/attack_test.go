@@ -19,6 +19,8 @@ var hostile = map[string]string{
 }
 
 // Whatever tenants, receivers and addresses say stays text, does not reorder the text around it, and leads nowhere.
+//
+// Threat of a page: markup or a link in any field. Held by: texts are escaped and isolated; no script but its own.
 func TestPages_isolateWhateverTheyShow(t *testing.T) {
 	for name, text := range hostile {
 		f := &functions{written: text}
@@ -81,6 +83,8 @@ func within(n *html.Node, names ...string) bool {
 }
 
 // A page of another site can have the browser ask for a page, and nothing more: every act is a POST from the console.
+//
+// Threat of a page: another site's page acts. Held by: acts are POSTs of the console's own pages.
 func TestActs_areDoneByNoPageOfAnotherSite(t *testing.T) {
 	f := &functions{}
 	web, browser, s := open(t, f)

@@ -76,6 +76,8 @@ func TestConfirm_asksAboutSeveralEndpointsAtOnce(t *testing.T) {
 }
 
 // An act for good is done by POST, by the alias, once the number of the question was typed.
+//
+// Threat of a slip: deletes for good. Held by: the number that the question names has to be typed.
 func TestConfirm_deletesForGoodOnlyWhatWasTyped(t *testing.T) {
 	for address, want := range map[string]string{
 		"purge&status=dead":                     `start_job {"act":"purge","confirm":true,"status":"dead",`,

@@ -40,6 +40,9 @@ var reaching = regexp.MustCompile(`^control (release|resume \{"tenant_id":"acme"
 	`^replay(delete)? (start_job|resume_job|deliveries|rejected_events|purge|discard)`)
 
 // One button may act on one thing. Whatever reaches many has a question with its number first, on every page.
+//
+// Threat of a slip: acts on many, or on all tenants, by one click. Held by: a question with the number; no ticked box
+// is no act.
 func TestPages_askBeforeEveryActOnMany(t *testing.T) {
 	for _, state := range api.States() {
 		for _, tenantPaused := range []bool{true, false} {

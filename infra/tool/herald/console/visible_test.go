@@ -22,6 +22,9 @@ var unseen = []rune{
 
 // Each such character is shown as JSON writes it, in every text and tip. Fields of forms and addresses keep it: what a
 // question is about is what is done.
+//
+// Threat of a page: unseen or reordering characters, or those that steer a terminal. Held by: shown as JSON writes
+// them, or as �.
 func TestPages_showWhatIsNotSeen(t *testing.T) {
 	name := "crm"
 	var escaped []string

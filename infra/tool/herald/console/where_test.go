@@ -14,6 +14,8 @@ import (
 
 // Two stacks may have one name, in two Regions or accounts, and the header has no room for a long one. So each page,
 // each part that is asked for again, each question and each failure names all of it.
+//
+// Threat of a slip: acts on another stack. Held by: each page and question names stack, Region and account.
 func TestPages_sayWhichStackTheyActOn(t *testing.T) {
 	const where = "herald-test in eu-west-1, account 123456789012"
 	web, browser, s := open(t, said(stopped(job.Purge)))

@@ -88,6 +88,7 @@ func (h *history) DescribeStackEvents(
 // eventsOf are the events of a history.
 func eventsOf(h *history) Events { return Events{Stack{Name: "herald-prod"}, h} }
 
+// Threat of a page: CloudFormation's texts pass for a deployment. Held by: the stack's own status decides.
 func TestEvents_Deployments_areTheOperationsOnTheStack(t *testing.T) {
 	alias := func(minute int, status, reason string) types.StackEvent {
 		return happens(minute, "DeliverFunctionAliaslive", "AWS::Lambda::Alias", status, reason)

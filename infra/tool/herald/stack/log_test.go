@@ -69,6 +69,9 @@ func TestInsights_Attempts_asksForOneDeliveryAndWaits(t *testing.T) {
 }
 
 // An id comes from an address, and a query can read every field of the log.
+//
+// Threat of a page: an id widens a query, or an open page repeats one that costs. Held by: only an id's form gets in;
+// it asks when told to.
 func TestInsights_Attempts_takesNothingButAnIdIntoTheQuery(t *testing.T) {
 	for _, id := range []string{
 		"", `msg_1" or delivery_id like "`, "msg_1 | fields @message", "msg_1\n| limit 1", "msg_%s", `\`,

@@ -84,6 +84,9 @@ func TestStack_find_namesTheStacksThatThereAre(t *testing.T) {
 }
 
 // Secrets and events go where the outputs say, and the maker of a stack writes them.
+//
+// Threat of the account: has `herald` send secrets to a stack that looks like Herald's. Held by: functions and queue
+// are in the caller's account, which `--account` names.
 func TestStack_find_refusesWhatIsNotInTheAccount(t *testing.T) {
 	const (
 		ours, inspect = "Product=Herald 1.0.0", "InspectFunctionName=h-inspect"

@@ -106,6 +106,8 @@ func TestTrail_Acts_takesAFewCallsAndSaysThatThereIsMore(t *testing.T) {
 }
 
 // Who may write a line into the log must not hide the acts before and after it.
+//
+// Threat of a page: a broken audit line hides others. Held by: it is named, and they are shown.
 func TestTrail_Acts_showsTheOthersOfALineThatCannotBeRead(t *testing.T) {
 	for _, bad := range []string{"not JSON", `{"operator_claimed":"a","operator_claimed":"b"}`, `[]`, "{\"a\":\"\xff\"}"} {
 		const good = `{"operator_claimed":"ann","action":"pause"}`
