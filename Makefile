@@ -137,7 +137,7 @@ lint: tools ## run gofmt, golangci-lint (go vet and more), cfn-lint, redocly and
 	@status=0; files=$$(gofmt -l functions internal infra); [ -z "$$files" ] || { echo "not gofmt'ed: $$files"; status=1; }; \
 	.tools/bin/golangci-lint run || status=1; \
 	go run ./infra/proofs/lint || status=1; \
-	.venv/bin/cfn-lint template.yaml infra/examples/notices/mail.yaml || status=1; \
+	.venv/bin/cfn-lint template.yaml infra/examples/notices/*.yaml || status=1; \
 	$(OPENAPI_TOOL) redocly lint --config infra/clients/redocly.yaml infra/openapi.yaml || status=1; \
 	$(OPENAPI_TOOL) spectral lint --ruleset infra/clients/spectral.yaml --fail-severity hint infra/openapi.yaml || status=1; \
 	exit $$status
@@ -333,6 +333,7 @@ outbox: tools ## kill the outbox's relays KILLS=500 times around each of their c
 	cd $(OUTBOX)/go && go vet ./... && $(CURDIR)/.tools/bin/golangci-lint run -c $(CURDIR)/.golangci.yml ./...
 	PYTHONPATH=.tools/outbox MYPYPATH=infra/examples/publisher/python .venv/bin/python -m mypy --strict $(OUTBOX)/python/relay.py \
 		$(OUTBOX)/dynamodb/handler.py
+	MYPYPATH=infra/examples/notices/owners PYTHONPATH=.tools/outbox .venv/bin/python -m mypy --strict infra/examples/notices/owners/*.py
 	go vet -tags emulator,outbox ./$(OUTBOX)
 	for language in go python; do OUTBOX_LANGUAGE=$$language OUTBOX_KILLS=$(or $(KILLS),500) OUTBOX_EVENTS=$(or $(EVENTS),20000) \
 		go test -count 1 -v -timeout 3h -tags emulator,outbox ./$(OUTBOX); done
