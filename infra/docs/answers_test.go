@@ -37,6 +37,7 @@ func TestTheAnswersOfOperatorsHaveTheFieldsThatTheExamplesShow(t *testing.T) {
 	add(known, api.GetEndpoint)
 	add(known, api.ListEndpoints)
 	add(known, api.ListSubscribers)
+	add(known, api.GetTenant)
 	add(known, api.ListDeadLetters)
 	add(known, api.OpenDeadLetter)
 	add(known, api.ListRejected)

@@ -93,7 +93,10 @@ type ListedEndpoint struct {
 
 	// An operator has paused all endpoints of the tenant.
 	TenantPaused bool `json:"tenant_paused"`
-	Limits       `json:",embed"`
-	Health       `json:",embed"`
-	Waiting      Waiting `json:"waiting"`
+
+	// An operator has paused the endpoint itself, or its domain. That outlasts a pause of the tenant.
+	EndpointPaused bool `json:"endpoint_paused"`
+	Limits         `json:",embed"`
+	Health         `json:",embed"`
+	Waiting        Waiting `json:"waiting"`
 }

@@ -134,7 +134,7 @@ func (l endpointList) show(ctx context.Context, found []invoke.Found) ([]api.Lis
 		shown[n] = api.ListedEndpoint{
 			TenantID: f.Endpoint.TenantID, EndpointID: f.Endpoint.ID, Host: f.Endpoint.Host(),
 			Description: f.Endpoint.Description, Contact: contacts[f.Endpoint.ID], TenantPaused: f.Tenant.Paused(),
-			Limits: limitsOf(f.Endpoint),
+			EndpointPaused: f.Endpoint.Marks.Paused(), Limits: limitsOf(f.Endpoint),
 			Health: l.health.show(f, waiting[f.Endpoint.ID]), Waiting: l.health.waiting(waiting[f.Endpoint.ID]),
 		}
 	}

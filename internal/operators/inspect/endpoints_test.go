@@ -59,7 +59,7 @@ func TestHandler_endpoints_showsHowEachStands(t *testing.T) {
 			Waiting: api.Waiting{Count: 1000, Held: 1000, More: true, OldestCreatedAt: failed, KeptUntil: kept},
 		},
 		{
-			TenantID: "acme", EndpointID: "webhook_asleep", Host: "asleep.example", // is not probed
+			TenantID: "acme", EndpointID: "webhook_asleep", Host: "asleep.example", EndpointPaused: true, // is not probed
 			Health: api.Health{
 				State: "paused", Since: since, PausedBy: "ann", PauseReason: "asked", DiscardedBefore: failed,
 			},

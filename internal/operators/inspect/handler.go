@@ -64,7 +64,7 @@ func (h *Handler) Function() *invoke.Function {
 	}
 }
 
-// aboutEndpoints are the actions that show endpoints, and the overview of all trouble.
+// aboutEndpoints are the actions that show endpoints and tenants, and the overview of all trouble.
 func (h *Handler) aboutEndpoints() []invoke.Entry {
 	reader, waiting := endpointReader{h.Readings}, waitingCounter{h.Backlog}
 	health := healthView{settings: h.Probing, maxLife: h.MaxLife, now: h.Now}
@@ -75,13 +75,17 @@ func (h *Handler) aboutEndpoints() []invoke.Entry {
 	trouble := troubleCounter{
 		circuits: h.Circuits, reader: reader, health: health, allowance: h.Allowance, now: h.Now,
 	}
+	causes := causeList{letters: h.DeadLetters, directory: h.Directory, endpoints: reader}
 	all := overview{
-		trouble: trouble, waiting: waiting, letters: h.DeadLetters, queues: queueMeter{h.Meter, h.Queues},
-		causes: causeList{letters: h.DeadLetters, directory: h.Directory, endpoints: reader},
+		trouble: trouble, waiting: waiting, letters: h.DeadLetters, queues: queueMeter{h.Meter, h.Queues}, causes: causes,
+	}
+	tenant := tenantView{
+		directory: h.Directory, endpoints: list, causes: causes, jobs: h.Jobs, allowance: h.Allowance,
 	}
 	return []invoke.Entry{
 		invoke.Serve(api.ListEndpoints, list.list),
 		invoke.Serve(api.GetEndpoint, one.show),
+		invoke.Serve(api.GetTenant, tenant.show),
 		invoke.Serve(api.ListSubscribers, subscriberList{h.Subscribers}.list),
 		invoke.Serve(api.GetSummary, all.summary),
 	}

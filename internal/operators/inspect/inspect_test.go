@@ -155,6 +155,7 @@ func TestHandler_keepsTheDetailOfErrorsInItsLog(t *testing.T) {
 		{"endpoints", `"tenant_id":"acme"`, ""},
 		{"endpoint", one, ""},
 		{"endpoint", one + `,"show_path":true`, ""},
+		{"tenant", `"tenant_id":"acme"`, ""},
 		{"summary", ``, ""},
 		{"summary", `"causes":true`, ""},
 		{"jobs", ``, ""},

@@ -62,6 +62,9 @@ type Circuits interface {
 
 	// Slow has the tenants that became slow, with the times of their marks. More says that there are others.
 	Slow(ctx context.Context, limit int) (slow map[string]time.Time, more bool, err error)
+
+	// SlowUntil has the times of the marks of these tenants, of those that have one.
+	SlowUntil(ctx context.Context, tenantIDs []string) (map[string]time.Time, error)
 }
 
 // Readings reads endpoints with their tenants' marks and their circuits, strongly consistent (dynamo.Reader).

@@ -19,7 +19,8 @@ import (
 var (
 	readers = []string{
 		"code", "status", "endpoints list", "endpoints show", "deliveries show", "deliveries find", "dead list", "dead show",
-		"rejected list", "rejected show", "jobs list", "jobs show", "events check", "keys list", "types show", "types used",
+		"rejected list", "rejected show", "jobs list", "jobs show", "events check", "keys list", "types show", "tenants show",
+		"types used",
 		"tail",
 	}
 	actors = map[string]int{

@@ -35,7 +35,7 @@ func serve(ctx context.Context, c call) error {
 	}
 	var metrics console.Metrics = stack.Logged{Path: stack.LocalLog}
 	logs := cloudwatchlogs.NewFromConfig(c.stack.AWS)
-	var lines console.Log = stack.LoggedLines{Path: stack.LocalLog}
+	var lines console.Log = stack.LoggedLines{Path: stack.LocalLog, Sample: c.stack.Sample()}
 	if !c.line.Bool("local") {
 		lines = stack.Insights{Stack: c.stack, Client: logs}
 		client := cloudwatch.NewFromConfig(c.stack.AWS)

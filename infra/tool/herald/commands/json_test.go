@@ -62,7 +62,7 @@ var printing = map[string]string{
 	"tenants allow": "a --per-host 30 --reason x", "tenants resume": "a",
 	"tenants discard": "a", "dead replay": "msg_1", "dead purge": "msg_1", "rejected publish": "m1",
 	"rejected discard": "m1", "jobs stop": "job_1", "jobs resume": "job_1", "keys issue": "--tenant a",
-	"keys revoke": "hk_1", "keys revoke-all": "a", "endpoints import": "-", "stop": "", "start": "",
+	"keys revoke": "hk_1", "keys revoke-all": "a", "tenants show": "a", "endpoints import": "-", "stop": "", "start": "",
 }
 
 // Programs read the names on the page. A new command is added to the table.

@@ -9,7 +9,9 @@ import (
 
 func tenantCommands(s setup) *cli.Command {
 	act := s.actOnTenant()
-	return group("tenants", "all endpoints that a tenant has or will have",
+	return group("tenants", "a tenant, and all endpoints that it has or will have",
+		command("show TENANT", "its endpoints, orders, dead letters, jobs, keys, and the acts about it", s.on(showTenant),
+			&cli.BoolFlag{Name: "traffic", Usage: "its part of the last hour's attempts; AWS bills the search of the log"}),
 		command("pause TENANT", "send it nothing; its deliveries are held", act,
 			usage.Text("reason", "kept with the mark and shown")),
 		command("resume TENANT", "end a pause of the tenant", act),

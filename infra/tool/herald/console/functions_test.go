@@ -59,12 +59,19 @@ func (f *functions) Attempts(_ context.Context, id string, _, _ time.Time) ([]st
 	}}, f.err
 }
 
-func (f *functions) Shares(context.Context, time.Time, time.Time) ([]stack.Share, error) {
+func (f *functions) Shares(context.Context, time.Time, time.Time) (stack.Shares, error) {
 	f.asked = append(f.asked, "shares")
 	text := std.Or(f.written, markup)
-	return []stack.Share{
-		{TenantID: "acme", Attempts: 30, Millis: 1000}, {TenantID: text, Attempts: 10, Millis: 9000},
-	}, f.err
+	return stack.Shares{Sample: 1, Parts: []stack.Share{
+		{ID: "acme", Attempts: 30, Millis: 1000}, {ID: text, Attempts: 10, Millis: 9000},
+	}}, f.err
+}
+
+func (f *functions) EndpointShares(
+	_ context.Context, tenantID string, _, _ time.Time,
+) (stack.Shares, error) {
+	f.asked = append(f.asked, "shares of endpoints of "+tenantID)
+	return stack.Shares{Sample: 1, Parts: []stack.Share{{ID: "webhook_1", Attempts: 30, Millis: 1000}}}, f.err
 }
 
 func (f *functions) Alarms(_ context.Context, since time.Time) ([]stack.Mark, error) {
@@ -141,6 +148,20 @@ func (f *functions) Acts(context.Context, time.Time) ([]stack.Act, bool, error) 
 	look := act("dead_letter")
 	look.Function = string(api.Inspect)
 	return []stack.Act{act("pause"), act("replay"), look, act("replay"), act("replay")}, true, f.err
+}
+
+func (f *functions) OfTenant(_ context.Context, tenantID string, now time.Time) (stack.TenantActs, error) {
+	text := std.Or(f.written, markup)
+	made := func(id string) stack.Act {
+		return stack.Act{At: now.Add(-time.Minute), Line: audit.Line{
+			KeyID: "01" + text, Action: "create", TenantID: tenantID, EndpointID: id, Changed: []string{"url"},
+		}}
+	}
+	paused := stack.Act{At: now.Add(-time.Hour), Line: audit.Line{
+		Function: string(api.Control), Action: "pause", TenantID: tenantID, OperatorClaimed: "bob" + text, Reason: text,
+	}}
+	acts := []stack.Act{paused, made("webhook_1"), made("webhook_2")}
+	return stack.TenantActs{Acts: acts, From: now.AddDate(0, 0, -400)}, f.err
 }
 
 // open starts a console and a browser that has its cookie. The server's URL is the console's own name and path.

@@ -53,6 +53,8 @@ type Trail interface {
 	// Acts are the audit lines of operators since then, the oldest first. Of jobs, they have the start and no single
 	// ids. more says that later lines are missing.
 	Acts(ctx context.Context, since time.Time) (acts []stack.Act, more bool, err error)
+	// OfTenant are the lines about one tenant, of operators and of its keys, from now back as far as there is time for.
+	OfTenant(ctx context.Context, tenantID string, now time.Time) (stack.TenantActs, error)
 }
 
 // Changes reads the history of a stack's deployments.
@@ -66,8 +68,10 @@ type Changes interface {
 type Log interface {
 	// Attempts are those of one delivery, the oldest first.
 	Attempts(ctx context.Context, deliveryID string, from, until time.Time) ([]stack.Attempt, error)
-	// Shares are the tenants' attempts, the most first.
-	Shares(ctx context.Context, from, until time.Time) ([]stack.Share, error)
+	// Shares are the tenants' parts, by their attempts.
+	Shares(ctx context.Context, from, until time.Time) (stack.Shares, error)
+	// EndpointShares are those of a tenant's endpoints, by their time.
+	EndpointShares(ctx context.Context, tenantID string, from, until time.Time) (stack.Shares, error)
 }
 
 // URL is the address that lets a browser in.

@@ -17,18 +17,12 @@ import (
 type Attempt struct {
 	At                               time.Time
 	TenantID, EndpointID, DeliveryID string
-	Number                           int
+	Number, Replay                   int // of the attempt, and of the delivery's life
 	Outcome                          delivery.Verdict
 	Status                           int // 0 where there was no response
 	Reason                           delivery.Reason
 	Millis                           float64
 	Next                             time.Duration // to the next attempt
-}
-
-// Share is a tenant's part of the attempts.
-type Share struct {
-	TenantID         string
-	Attempts, Millis float64
 }
 
 // ReadAttempt reads a line of deliver's log. It reports false for a line of the platform, or a batch's summary.
@@ -97,6 +91,7 @@ func (l line) attempt() Attempt {
 	return Attempt{
 		At: l.at(), TenantID: l[telemetry.KeyTenant], EndpointID: l[telemetry.KeyEndpoint],
 		DeliveryID: l[telemetry.KeyDelivery], Number: int(l.number(telemetry.KeyAttempt)),
+		Replay:  int(l.number(telemetry.KeyReplay)),
 		Outcome: delivery.Verdict(l[telemetry.KeyOutcome]), Status: int(l.number(telemetry.KeyStatus)),
 		Reason: delivery.Reason(l[telemetry.KeyReason]), Millis: l.number(telemetry.KeyMillis),
 		Next: time.Duration(l.number(telemetry.KeyNext) * float64(time.Second)),

@@ -3,13 +3,11 @@ package stack
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,16 +18,6 @@ import (
 	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
-)
-
-// SharesQuery is the saved query "tenants' shares" of the template.
-const SharesQuery = `filter message = "attempt" and ispresent(tenant_id)
-	| stats count() as attempts, sum(ms) as total by tenant_id | sort attempts desc`
-
-// The fields of SharesQuery that are no keys of the log.
-const (
-	sumAttempts = "attempts"
-	sumMillis   = "total"
 )
 
 // attemptsQuery is for the delivery with the id.
@@ -67,15 +55,6 @@ func (i Insights) Attempts(ctx context.Context, id string, from, until time.Time
 	lines, err := i.query(ctx, attemptsQuery(id), from, until)
 	for _, l := range lines {
 		all = append(all, l.attempt())
-	}
-	return all, err
-}
-
-// Shares are the tenants' attempts in that time, with their milliseconds, the most first.
-func (i Insights) Shares(ctx context.Context, from, until time.Time) (all []Share, err error) {
-	lines, err := i.query(ctx, SharesQuery, from, until)
-	for _, l := range lines {
-		all = append(all, Share{l[telemetry.KeyTenant], l.number(sumAttempts), l.number(sumMillis)})
 	}
 	return all, err
 }
@@ -128,7 +107,10 @@ func linesOf(results [][]types.ResultField) []line {
 }
 
 // LoggedLines is the log of the local stack, which is a file.
-type LoggedLines struct{ Path string }
+type LoggedLines struct {
+	Path   string
+	Sample float64 // as of [Stack.Sample]
+}
 
 // Attempts are a delivery's attempts in that time, as [Insights] has them.
 func (l LoggedLines) Attempts(_ context.Context, id string, from, until time.Time) (all []Attempt, err error) {
@@ -137,23 +119,6 @@ func (l LoggedLines) Attempts(_ context.Context, id string, from, until time.Tim
 			all = append(all, a)
 		}
 	})
-	return all, err
-}
-
-// Shares are the tenants' attempts in that time, as [Insights] has them.
-func (l LoggedLines) Shares(_ context.Context, from, until time.Time) (all []Share, err error) {
-	of := map[string]int{}
-	err = l.each(from, until, func(a Attempt) {
-		n, known := of[a.TenantID]
-		if !known {
-			n = len(all)
-			of[a.TenantID] = n
-			all = append(all, Share{TenantID: a.TenantID})
-		}
-		all[n].Attempts++
-		all[n].Millis += a.Millis
-	})
-	slices.SortStableFunc(all, func(a, b Share) int { return cmp.Compare(b.Attempts, a.Attempts) })
 	return all, err
 }
 
