@@ -86,13 +86,14 @@ settings: native tools ## use the settings page to copy in Chromium, by keyboard
 	@go test -count 1 -v -tags emulator,incident -run TestTheSettingsPage ./infra/tool/herald
 
 test: ## run everything (TIMEOUT=60m on a busy machine); what lacks a program is named last, or CI=true installs it
-	@rm -rf .local/test; status=0; failed=; [ "$(CI)" != true ] || .ci/system install || status=1; \
-	for step in tools lint unit build e2e; do \
-		TIMEFORMAT="make $$step: %0R s, %0U s of CPU"; time $(MAKE) $$step || { status=1; failed="$$failed $$step"; }; \
-	done; \
+	@rm -rf .local/test; mkdir -p .local/test; status=0; [ "$(CI)" != true ] || .ci/system install || status=1; \
+	steps() { for step; do \
+		TIMEFORMAT="make $$step: %0R s, %0U s of CPU"; time $(MAKE) $$step || echo "make $$step" >>.local/test/failed; \
+	done; }; \
+	steps tools; steps lint unit & steps build e2e; wait; \
 	echo; echo "all tests together:"; \
 	.tools/bin/gotestsum --format none --hide-summary output --raw-command cat .local/test/*.json || status=1; \
-	.ci/system report || status=1; [ -z "$$failed" ] || echo "failed: make$$failed"; exit $$status
+	.ci/system report || status=1; [ ! -e .local/test/failed ] || { status=1; sed 's/^/failed: /' .local/test/failed; }; exit $$status
 
 # The time that the tests of a package may take. A test waits for half of it at most.
 TIMEOUT ?= 12m
@@ -194,8 +195,11 @@ fuzz: ## run every fuzz target, each for a minute or FOR=5m
 publishers: native .venv/installed ## have Herald's own publishers send a catalogue's types, none of them the 26 (nightly; minutes)
 	go test -count 1 -v -tags emulator -run TestOwnPublishers ./infra/proofs/e2e
 
-versions: native .venv/installed ## change the functions of a running stack to those of OLDER=commit and back; each finishes what the other began
-	go test -count 1 -v -timeout 20m -tags emulator -run TestTwoVersions ./infra/proofs/e2e -args -older "$(or $(OLDER),$(error say which: make versions OLDER=commit))"
+# Without OLDER, the earlier version is the one whose template updates are compared with.
+RELEASED = $(shell git log -1 --format=%h -- infra/proofs/template/testdata/releases)
+
+versions: native .venv/installed ## change the functions of a running stack to those of OLDER=commit, the last release, and back
+	go test -count 1 -v -timeout 20m -tags emulator -run TestTwoVersions ./infra/proofs/e2e -args -older "$(or $(OLDER),$(RELEASED))"
 
 suite: .tools/suite/installed ## compare the verdicts of the official suite of JSON Schema, all drafts (nightly; test plays 7 and 2020-12)
 	go test -count 1 -v -run OfficialSuite ./infra/tool/movein/redraft -args -suite $(CURDIR)/.tools/suite/tests \

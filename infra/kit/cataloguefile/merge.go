@@ -148,11 +148,23 @@ func (m *merger) left() (types []catalogue.Type, notes []string) {
 	return types, notes
 }
 
-// replacements finds deprecated types whose successor does not exist.
+// replacements finds deprecated types whose successor does not exist, and those that replace each other.
 func (m *merger) replacements(all []catalogue.Type) {
+	successors := map[string]string{}
+	for _, t := range m.own.types {
+		successors[t.Name] = t.ReplacedBy
+	}
 	for _, t := range m.own.types {
 		if t.ReplacedBy != "" && (t.ReplacedBy == t.Name || !contains(all, t.ReplacedBy)) {
 			m.fault(t.line, "%s is replaced by %q, which is no other type of the catalogue", t.Name, t.ReplacedBy)
+			continue
+		}
+		last := t.ReplacedBy
+		for steps := 0; last != "" && last != t.Name && steps < len(successors); steps++ {
+			last = successors[last]
+		}
+		if last == t.Name {
+			m.fault(t.line, "%s replaces itself, by way of %s: name a type that is not deprecated", t.Name, t.ReplacedBy)
 		}
 	}
 }

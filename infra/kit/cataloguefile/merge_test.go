@@ -124,6 +124,14 @@ func TestRead_namesTheLineOfAMark(t *testing.T) {
 		"a successor that does not exist": {
 			marked("deprecated: true\n      x-replaced-by: a.c\n      "), `5: a.b is replaced by "a.c", which is no other type`,
 		},
+		"types that replace each other": {
+			strings.Replace(marked("deprecated: true\n      x-replaced-by: user.signed_out\n      "), "webhooks:\n",
+				"webhooks:\n  user.signed_out: { post: { deprecated: true, x-replaced-by: a.b, summary: s, requestBody: {\n"+
+					"    content: { application/json: {\n"+
+					"      schema: { properties: { data: {} } }, example: { data: {} } } } } } }\n", 1),
+			"5: user.signed_out replaces itself, by way of a.b: name a type that is not deprecated\n" +
+				"own.yaml:8: a.b replaces itself, by way of user.signed_out: name a type that is not deprecated",
+		},
 		"a successor that is no name": {
 			marked("deprecated: true\n      x-replaced-by: [a.c]\n      "), "8: x-replaced-by of a.b must be the name of a type",
 		},

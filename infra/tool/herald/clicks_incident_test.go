@@ -73,7 +73,7 @@ func TestARandomIncidentByThePageAlone(t *testing.T) {
 func begin(t *testing.T, bin string, seed uint64) {
 	t.Helper()
 	t.Logf("the incident of seed %d", seed)
-	ctx, stop := context.WithCancel(context.Background()) //nolint:usetesting // it ends after the stack's last look
+	ctx, stop := context.WithCancel(context.Background()) // it ends after the stack's last look
 	c := exec.CommandContext(ctx, bin, "-seed", strconv.FormatUint(seed, 10), "-letters", "150")
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()

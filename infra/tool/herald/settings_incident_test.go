@@ -43,7 +43,8 @@ func openSettings(t *testing.T, b *browser, c *client.Client) settingsPage {
 // focused is how a screen reader names what has the focus.
 const focused = `(() => {
 	const at = document.activeElement;
-	const named = ids => (ids ?? "").split(" ").map(id => document.getElementById(id)?.innerText).filter(Boolean).join(" ");
+	const named = ids =>
+		(ids ?? "").split(" ").map(id => document.getElementById(id)?.innerText).filter(Boolean).join(" ");
 	const name = at.labels?.[0]?.innerText ?? at.innerText ?? "";
 	const kind = at.type ?? at.localName;
 	const about = named(at.getAttribute("aria-describedby"));
