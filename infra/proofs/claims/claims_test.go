@@ -14,13 +14,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+var noon = time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+
 // clean is a runner in a folder of its own, at commit abc, with nothing changed.
 func clean(t *testing.T) runner {
 	t.Helper()
 	return runner{
-		folder: t.TempDir(), commit: "abc", each: time.Second, date: func() string { return "2026-11-28" },
+		folder: t.TempDir(), commit: "abc", each: time.Second, now: func() time.Time { return noon },
 		state: func(context.Context) (string, string, error) { return "abc", "", nil },
 	}
+}
+
+// shows is a result of a clean runner.
+func shows(says string, failed bool) result {
+	return result{Says: says, Failed: failed, Each: time.Second, Time: noon, Commit: "abc"}
 }
 
 func prove(t *testing.T, r runner, p proof) result {
@@ -33,17 +40,16 @@ func prove(t *testing.T, r runner, p proof) result {
 }
 
 func TestProve_saysWhatTheCommandShowed(t *testing.T) {
-	const date, commit = "2026-11-28", "abc"
 	for name, row := range map[string]struct {
 		proof proof
 		want  result
 	}{
-		"it succeeds": {proof{command: "true"}, result{"holds: 0s", false, time.Second, date, commit}},
+		"it succeeds": {proof{command: "true"}, shows("holds: 0s", false)},
 		"it has a figure, printed twice": {
 			proof{command: "echo 3 of 4; echo 4 of 4", figure: regexp.MustCompile(`\d of 4`)},
-			result{"holds: 4 of 4, 0s", false, time.Second, date, commit},
+			shows("holds: 4 of 4, 0s", false),
 		},
-		"it fails": {proof{command: "false; true"}, result{"**failed** after 0s", true, time.Second, date, commit}},
+		"it fails": {proof{command: "false; true"}, shows("**failed** after 0s", true)},
 		"it could not try": {
 			proof{command: "echo no net; exit 1", absent: regexp.MustCompile(`no net`)}, result{Says: "not run: no net"},
 		},
@@ -51,10 +57,13 @@ func TestProve_saysWhatTheCommandShowed(t *testing.T) {
 			proof{command: "true", needs: []string{"no-such-program"}}, result{Says: "not run: no-such-program is missing"},
 		},
 		"it is a search": {
-			proof{command: "[ {for} = 1s ]", searches: 1}, result{"holds: 0s", false, time.Second, date, commit},
+			proof{command: "[ {for} = 1s ]", searches: 1}, shows("holds: 0s", false),
 		},
 	} {
 		row.proof.bound = time.Minute
+		if row.want.Commit != "" {
+			row.want.Command = row.proof.with(time.Second)
+		}
 		if diff := cmp.Diff(row.want, prove(t, clean(t), row.proof)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -65,7 +74,8 @@ func TestProve_saysWhatTheCommandShowed(t *testing.T) {
 func TestProve_endsACommandAtItsBound(t *testing.T) {
 	r, left := clean(t), filepath.Join(t.TempDir(), "left")
 	made := prove(t, r, proof{command: "(sleep 2; touch " + left + ") & wait", bound: 200 * time.Millisecond})
-	if want := (result{"**ended** after 0s", true, time.Second, "2026-11-28", "abc"}); made != want {
+	made.Command = ""
+	if want := shows("**ended** after 0s", true); made != want {
 		t.Errorf("%+v, want %+v", made, want)
 	}
 	time.Sleep(2500 * time.Millisecond)
@@ -94,6 +104,31 @@ func TestRows_runNothingAgainWhoseResultIsThere(t *testing.T) {
 		if got := strings.Count(string(text), "run"); got != step.want {
 			t.Errorf("%s: ran %d times, want %d", step.name, got, step.want)
 		}
+	}
+}
+
+// A row that was not run at this commit says at which it was.
+func TestRows_showTheLastResultOfWhatIsNotChosen(t *testing.T) {
+	folder, nothing := t.TempDir(), regexp.MustCompile("^$")
+	all := []proof{{claims: []string{"one"}, command: "true", bound: time.Minute}}
+	for n, commit := range []string{"aaa", "zzz", "mmm"} {
+		r := clean(t)
+		r.folder, r.commit = filepath.Join(folder, commit), commit
+		r.now = func() time.Time { return noon.AddDate(0, 0, n) }
+		r.state = func(context.Context) (string, string, error) { return commit, "", nil }
+		if err := os.Mkdir(r.folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		prove(t, r, all[0])
+	}
+	r := clean(t)
+	r.folder = filepath.Join(folder, "new")
+	rows, err := r.rows(t.Context(), all, nothing)
+	if err != nil || len(rows) != 1 || rows[0].result.Commit != "mmm" {
+		t.Errorf("%v, %v", rows, err)
+	}
+	if rows, err := clean(t).rows(t.Context(), all, nothing); err != nil || rows[0].result.Says != "not run" {
+		t.Errorf("%v, %v", rows, err)
 	}
 }
 

@@ -8,6 +8,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -56,10 +57,12 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	began := time.Now()
 	rows, failure := r.rows(ctx, proofs, chosen)
 	if ctx.Err() != nil {
 		return failure
 	}
+	fmt.Fprintln(os.Stderr, "all in", short(time.Since(began).Round(time.Second)))
 	fmt.Fprint(os.Stdout, "\n"+table(rows))
 	if *keep {
 		failure = errors.Join(failure, write(filepath.Join(root, page), table(rows)))
@@ -76,8 +79,8 @@ func at(ctx context.Context, root string, each time.Duration) (runner, error) {
 	if err != nil {
 		return runner{}, err
 	}
-	today := func() string { return time.Now().Format(time.DateOnly) }
-	r := runner{folder: filepath.Join(".local", "proofs", commit), commit: commit, each: each, date: today, state: state}
+	now := func() time.Time { return time.Now().UTC().Truncate(time.Second) }
+	r := runner{folder: filepath.Join(".local", "proofs", commit), commit: commit, each: each, now: now, state: state}
 	return r, os.MkdirAll(r.folder, 0o700)
 }
 
@@ -99,17 +102,18 @@ func git(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// rows has a row for each claim of each proof. What is not chosen shows its earlier result.
+// rows has a row for each claim of each proof. What is not chosen shows its last result, at whichever commit.
 func (r runner) rows(ctx context.Context, all []proof, chosen *regexp.Regexp) (rows []row, failure error) {
 	for _, p := range all {
 		command := p.with(r.each)
 		made, found, err := r.known(p)
-		if !found {
-			made.Says = "not run"
-		}
-		if err == nil && !found && chosen.MatchString(command) {
+		switch {
+		case err != nil || found:
+		case chosen.MatchString(command):
 			fmt.Fprintln(os.Stderr, time.Now().Format(time.TimeOnly), command)
 			made, err = r.prove(ctx, p)
+		default:
+			made, err = r.earlier(p)
 		}
 		if err != nil {
 			return rows, fmt.Errorf("%s: %w", command, err)
@@ -118,7 +122,7 @@ func (r runner) rows(ctx context.Context, all []proof, chosen *regexp.Regexp) (r
 			failure = errors.Join(failure, fmt.Errorf("%s: see %s", command, r.file(p, ".log")))
 		}
 		for _, claim := range p.claims {
-			rows = append(rows, row{claim, command, made})
+			rows = append(rows, row{claim, cmp.Or(made.Command, command), made})
 		}
 	}
 	return rows, failure

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 )
 
 // page is the document with the results of the last run that was written into it.
@@ -27,8 +28,11 @@ func table(rows []row) string {
 	var text strings.Builder
 	text.WriteString("| claim | command | result | date | commit |\n|---|---|---|---|---|\n")
 	for _, r := range rows {
-		fmt.Fprintf(&text, "| %s | `%s` | %s | %s | %s |\n",
-			r.claim, r.command, r.result.Says, r.result.Date, r.result.Commit)
+		date := ""
+		if !r.result.Time.IsZero() {
+			date = r.result.Time.Format(time.DateOnly)
+		}
+		fmt.Fprintf(&text, "| %s | `%s` | %s | %s | %s |\n", r.claim, r.command, r.result.Says, date, r.result.Commit)
 	}
 	return text.String()
 }

@@ -18,11 +18,12 @@ import (
 
 // result is what a command showed, as its file has it.
 type result struct {
-	Says   string        `json:"says"` // a passage of a table
-	Failed bool          `json:"failed,omitempty"`
-	Each   time.Duration `json:"each_ns,omitempty"` // of its searches
-	Date   string        `json:"date,omitempty"`
-	Commit string        `json:"commit,omitempty"`
+	Says    string        `json:"says"` // a passage of a table
+	Failed  bool          `json:"failed,omitempty"`
+	Command string        `json:"command,omitempty"`
+	Each    time.Duration `json:"each_ns,omitempty"` // of its searches
+	Time    time.Time     `json:"time,omitzero"`
+	Commit  string        `json:"commit,omitempty"`
 }
 
 // runner plays proofs at one commit, and keeps their results in a folder of that commit.
@@ -30,7 +31,7 @@ type runner struct {
 	folder string
 	commit string
 	each   time.Duration
-	date   func() string
+	now    func() time.Time
 	// state is the commit and what differs from it. Results are kept only where nothing does.
 	state func(context.Context) (commit, changes string, err error)
 }
@@ -59,6 +60,29 @@ func (r runner) known(p proof) (known result, found bool, err error) {
 		return known, false, fmt.Errorf("reading an earlier result: %w", err)
 	}
 	return known, p.searches == 0 || known.Each >= r.each, nil
+}
+
+// earlier is the newest result of a proof at any other commit, "not run" without one.
+func (r runner) earlier(p proof) (newest result, err error) {
+	newest.Says = "not run"
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(r.folder), "*", filepath.Base(r.file(p, ".json"))))
+	if err != nil {
+		return newest, fmt.Errorf("finding earlier results: %w", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file) //nolint:gosec // of the folder with results
+		if err != nil {
+			return newest, fmt.Errorf("reading an earlier result: %w", err)
+		}
+		var found result
+		if err := json.Unmarshal(text, &found); err != nil {
+			return newest, fmt.Errorf("reading an earlier result: %w", err)
+		}
+		if found.Time.After(newest.Time) {
+			newest = found
+		}
+	}
+	return newest, nil
 }
 
 // prove runs a proof and keeps its result. A result of a work tree that differs from its commit would say nothing about
@@ -110,7 +134,7 @@ func (r runner) play(ctx context.Context, p proof) (made result, tried bool, err
 	cmd := exec.CommandContext(bounded, "bash", "-ec", p.with(r.each)) //nolint:gosec // commands of this package
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = withoutMake(os.Environ())
-	began := time.Now()
+	began := r.now()
 	failure := child.Run(bounded, cmd)
 	if ctx.Err() != nil {
 		return made, false, ctx.Err()
@@ -119,8 +143,8 @@ func (r runner) play(ctx context.Context, p proof) (made result, tried bool, err
 	if err != nil {
 		return made, false, fmt.Errorf("reading the output: %w", err)
 	}
-	took := short(time.Since(began).Round(time.Second))
-	made = result{Each: r.each, Date: r.date(), Commit: r.commit}
+	took := short(r.now().Sub(began))
+	made = result{Command: p.with(r.each), Each: r.each, Time: r.now(), Commit: r.commit}
 	switch {
 	case failure == nil:
 		made.Says = "holds: " + took
