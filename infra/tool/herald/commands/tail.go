@@ -50,8 +50,11 @@ func showAttempts(ctx context.Context, c call) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	err := read(ctx, func(line string) {
-		showAttempt(c.Screen, c.fields, line)
+	of := stack.Tailed{TenantID: c.fields.TenantID, EndpointID: c.fields.EndpointID}
+	err := read(ctx, of, func(lines stack.Lines) {
+		for _, line := range lines.Texts {
+			showAttempt(c.Screen, c.fields, line)
+		}
 		if c.Broken() != nil {
 			stop()
 		}
