@@ -36,20 +36,23 @@ func serve(ctx context.Context, c call) error {
 	var metrics console.Metrics = stack.Logged{Path: stack.LocalLog}
 	logs := cloudwatchlogs.NewFromConfig(c.stack.AWS)
 	var lines console.Log = stack.LoggedLines{Path: stack.LocalLog, Sample: c.stack.Sample()}
+	tail := stack.TailLocal
 	if !c.line.Bool("local") {
+		tail = c.stack.Tail
 		lines = stack.Insights{Stack: c.stack, Client: logs}
 		client := cloudwatch.NewFromConfig(c.stack.AWS)
 		metrics = stack.Watched{Stack: c.stack, Client: client, History: client}
 	}
 	shown, err := console.New(console.Config{
 		Stack: c.stack, Metrics: metrics,
-		Trail: stack.Trail{Stack: c.stack, Client: logs}, Log: lines, LogCosts: !c.line.Bool("local"),
+		Trail: stack.Trail{Stack: c.stack, Client: logs}, Log: lines, Follow: tail, LogCosts: !c.line.Bool("local"),
 		Changes: stack.Events{Stack: c.stack, Client: cloudformation.NewFromConfig(c.stack.AWS)},
 		Name:    c.stack.Name, Place: c.stack.Place(), Operator: c.stack.Operator, Now: c.Now,
 	}, l)
 	if err != nil {
 		return fmt.Errorf("starting the console: %w", err)
 	}
+	defer shown.Close()
 	c.Say("the console of %s, until Ctrl-C; the address lets in everyone who has it:", c.stack.Place())
 	c.Print(shown.URL())
 	if c.Broken() != nil {

@@ -20,6 +20,7 @@ import (
 func (s *Server) acts() map[string]act {
 	acts := map[string]act{
 		"/start": start, "/replay": replayByID, "/job/stop": stopJob, "/control/" + next.Test: sendTest,
+		"/tail/start": startTail, "/tail/stop": stopTail,
 	}
 	for _, action := range steering {
 		if _, many := namedActs[action.Name]; !many {

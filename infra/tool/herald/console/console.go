@@ -3,7 +3,7 @@
 // It promises to be as exposed as the tool itself: it listens on loopback, answers only callers with the token of
 // this start, only under its own names and path, and takes acts only from its own pages. It loads nothing from the
 // network, shows texts of tenants and receivers as text, and does no more than the operator functions do: IAM decides.
-// It keeps nothing.
+// It keeps nothing on disk. What costs by the minute, it does for one page at a time, and ends by itself.
 package console
 
 import (
@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/herald-webhooks/herald/infra/tool/herald/console/follow"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 )
 
@@ -39,7 +40,7 @@ func New(c Config, l net.Listener) (*Server, error) {
 	name := "herald-" + strings.ToLower(rand.Text()[:8]) + ".localhost"
 	s := &Server{
 		Config: c, hosts: []string{net.JoinHostPort(name, port), address}, token: rand.Text(),
-		site: parts.Site{Base: "/" + strings.ToLower(rand.Text()), Now: c.Now},
+		site: parts.Site{Base: "/" + strings.ToLower(rand.Text()), Now: c.Now}, tail: follow.New(c.Follow, c.Now),
 	}
 	s.pages, err = template.New("").Funcs(s.functions()).ParseFS(pageFiles, "pages/*.html")
 	if err != nil {
@@ -58,6 +59,7 @@ func (s *Server) Handler() http.Handler {
 		mux.HandleFunc("POST "+path, s.perform(act))
 	}
 	mux.HandleFunc("GET /find", s.find)
+	mux.HandleFunc("GET /tail/seen", s.seen)
 	files, _ := fs.Sub(staticFiles, "static") // it is there: embedded above
 	mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServerFS(files)))
 	return s.guard(http.StripPrefix(s.site.Base, mux))

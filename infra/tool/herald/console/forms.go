@@ -48,6 +48,7 @@ var forms = map[string]form{
 	"/endpoints": {Button: "Show", keeps: []string{"state"}, Inputs: []input{
 		tenantInput, {Name: "host", Label: "Host"}, {Name: "description", Label: "Description"},
 	}},
+	"/tail": {Button: "Choose", Inputs: []input{tenantInput, {Name: "endpoint_id", Label: "Endpoint", Hint: "its id"}}},
 	"/endpoint": {Button: "Show", atFault: true, Inputs: []input{
 		{Name: "endpoint_id", Label: "Endpoint", Required: true}, tenantInput,
 	}},

@@ -169,7 +169,8 @@ func open(t *testing.T, f *functions) (*httptest.Server, *http.Client, *Server) 
 	t.Helper()
 	web := httptest.NewUnstartedServer(nil)
 	c := Config{
-		Stack: f, Metrics: f, Trail: f, Log: f, Changes: f, Name: "herald-test", Operator: "ann", Now: time.Now,
+		Stack: f, Metrics: f, Trail: f, Log: f, Follow: f.Follow, Changes: f, Operator: "ann", Now: time.Now,
+		Name:  "herald-test",
 		Place: "herald-test in eu-west-1, account 123456789012",
 	}
 	s, err := New(c, web.Listener)
@@ -179,6 +180,7 @@ func open(t *testing.T, f *functions) (*httptest.Server, *http.Client, *Server) 
 	web.Config.Handler = s.Handler()
 	web.Start()
 	t.Cleanup(web.Close)
+	t.Cleanup(s.Close)
 	web.URL = "http://" + s.hosts[0] + s.site.Base
 	jar, err := cookiejar.New(nil)
 	if err != nil {

@@ -97,7 +97,7 @@ const stopAsking = 286
 
 // render writes a page.
 func (s *Server) render(w http.ResponseWriter, r *http.Request, p page) {
-	if p.Form != nil && p.Form.atFault && p.status == 0 {
+	if p.Form != nil && (p.Live || p.Form.atFault && p.status == 0) { // a refresh would empty its fields
 		p.Form = nil
 	}
 	name, status := "layout", cmp.Or(p.status, http.StatusOK)

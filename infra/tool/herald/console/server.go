@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/tool/herald/console/follow"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 )
@@ -23,6 +24,7 @@ type Config struct {
 	Metrics  Metrics
 	Trail    Trail
 	Log      Log
+	Follow   follow.Log
 	Changes  Changes
 	LogCosts bool   // each look at the log: it is looked at on request alone
 	Name     string // of the stack
@@ -39,6 +41,7 @@ type Server struct {
 	token   string
 	pages   *template.Template
 	denials sync.Map // by function, of the last question about it
+	tail    *follow.Tail
 }
 
 // Metrics reads a stack's metrics. Each curve has a value for every step, NaN where nothing was measured.

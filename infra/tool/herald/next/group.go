@@ -48,6 +48,7 @@ func Groups[E any](endpoints []E, state func(E) api.State, counts map[api.State]
 var todos = map[api.State]struct{ one, many string }{
 	api.StateOpen:       {"tell its owner", "tell their owners"},
 	api.StateFailing:    {"tell its owner", "tell their owners"},
+	api.StateFlapping:   {"tell its owner", "tell their owners"},
 	api.StatePaused:     {"resume it when it may get deliveries", "resume them when they may get deliveries"},
 	api.StateUnreadable: {"repair its row", "repair their rows"},
 }

@@ -110,6 +110,9 @@ func TailLocal(ctx context.Context, of Tailed, each func(Lines)) error {
 	}
 }
 
+// TailPrice is AWS's price of a minute that is followed, in dollars, in us-east-1 as of November 2026.
+const TailPrice = 0.01
+
 // Tail follows the log group of deliver, which AWS bills by the minute. CloudWatch Logs ends a session after three
 // hours.
 func (s Stack) Tail(ctx context.Context, of Tailed, each func(Lines)) error {

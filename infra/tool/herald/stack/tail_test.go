@@ -22,6 +22,8 @@ import (
 )
 
 // No id can widen a pattern or a query: what is no id is refused before AWS is asked.
+//
+// Threat of a page: an id widens what is followed or queried. Held by: what has not the form of an id is refused.
 func TestTailed_takesNothingButIds(t *testing.T) {
 	for _, tenant := range names.Tenants() {
 		want := `{ ($.outcome = "*") && ($.tenant_id = "` + tenant + `") && ($.endpoint_id = "webhook_1") }`
@@ -46,7 +48,8 @@ func TestTailed_takesNothingButIds(t *testing.T) {
 			}
 		}
 	}
-	for _, id := range []string{"webhook_", `webhook_1" || $.tenant_id = "*`, "msg_1", "webhook_" + strings.Repeat("1", 65)} {
+	long := "webhook_" + strings.Repeat("1", 65)
+	for _, id := range []string{"webhook_", `webhook_1" || $.tenant_id = "*`, "msg_1", long} {
 		if err := (Tailed{EndpointID: id}).Check(); err == nil {
 			t.Errorf("the endpoint %s is taken", id)
 		}

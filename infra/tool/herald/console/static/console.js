@@ -23,6 +23,12 @@ setInterval(() => {
   if (stale.textContent !== words) stale.textContent = words;
 }, 1000);
 
+// A page that follows the log says that it is open, also while it is not refreshed: otherwise that ends.
+setInterval(() => {
+  const alive = document.querySelector("[data-alive]");
+  if (alive && !document.hidden) fetch(alive.dataset.alive).catch(() => {}); // the page says by itself that it is stale
+}, 10000);
+
 // The result of an act is told once: a page that is loaded again, or left and found again, is without it.
 const here = new URL(location);
 if (here.searchParams.has("done")) {
