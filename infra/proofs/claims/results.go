@@ -170,7 +170,7 @@ func (p proof) last(output []byte) string {
 	if len(found) == 0 {
 		return ""
 	}
-	return string(found[len(found)-1])
+	return strings.Join(strings.Fields(string(found[len(found)-1])), " ")
 }
 
 // withoutMake leaves out what make tells the makes that it starts: the caller's variables are not the proofs'.
