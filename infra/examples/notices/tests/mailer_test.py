@@ -132,16 +132,19 @@ class Limits(Stage):
         self.confirmed("ann@example.com")
         refuses.append("TooManyRequestsException")
         n = self.notice()
-        self.assertEqual(["failed: TooManyRequestsException", "failed: Busy"], self.tell(n, n))
+        end = self.notice("recovered", since=n["at"])
+        self.assertEqual(["failed: TooManyRequestsException", "failed: Busy", "failed: Busy"], self.tell(n, n, end))
         self.now += 121
         self.assertEqual(["sent", "known"], self.tell(n, n))
+        self.now += 121
+        self.assertEqual(["sent"], self.tell(end))
 
 
 class Strangers(Stage):
     def test_whom_many_tenants_name_get_one_question_a_day_and_three_in_all(self) -> None:
         days = []
         for _ in range(5):
-            for n in range(3):
+            for n in range(4):
                 self.contact(f"victim+{n}@example.com", f"tenant-{n}", f"webhook_{n}")
                 self.tell(self.notice(tenant_id=f"tenant-{n}", endpoint_id=f"webhook_{n}"))
             days.append(len(took))

@@ -45,6 +45,8 @@ class Links(Stage):
         self.assertEqual(400, self.browse(link)[0])
         self.assertEqual(["asked"], self.tell(self.notice()))
         self.assertEqual((2, 200), (len(took), self.browse(self.link())[0]))
+        self.now += 90 * DAY  # and so does a confirmation that nothing was sent by
+        self.assertEqual(["asked"], self.tell(self.notice()))
 
     def test_keep_no_token_and_bring_nothing_that_is_over(self) -> None:
         link = self.asked()
