@@ -30,8 +30,9 @@ func Files(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := "\nMade by `go generate ./infra/install/observability`. Their namespace is `Herald/` and the stage, their\n" +
-		"only dimension `service`. A share has a 1 for each that counts and a 0 for each other.\n\n" + Table()
+	made := "\n<!-- go generate ./infra/install/observability writes from here -->\n\n" +
+		"Their namespace is `Herald/` and the stage, their only dimension `service`. A share has a 1 for each that counts\n" +
+		"and a 0 for each other.\n\n" + Table() + "\n<!-- to here -->\n"
 	return map[string][]byte{
 		Page: slices.Concat(before, []byte(start), []byte(made)), Dashboard: grafana,
 	}, nil
