@@ -26,7 +26,7 @@ import botocore.session
 from botocore import xform_name
 
 session = botocore.session.get_session()
-everywhere = {"output", "profile", "query", "region"}
+everywhere = {"cli-binary-format", "output", "profile", "query", "region"}
 renamed = {"notification-endpoint"}  # by the CLI, of sns subscribe
 for service, operation, options in json.load(sys.stdin):
     try:

@@ -33,7 +33,7 @@ func TestTheTablesAreGenerated(t *testing.T) {
 		made func(root string) ([]byte, error)
 	}{
 		shapes.Document:  {"shapes", shapes.With},
-		shapes.Runbook:   {"shapes", shapes.WithReasons},
+		shapes.Runbook:   {"shapes", shapes.WithRunbook},
 		threats.Document: {"threats", threats.With},
 	} {
 		want, err := by.made(root)

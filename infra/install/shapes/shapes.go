@@ -1,5 +1,5 @@
 // Package shapes writes the actions and the fields of the operators' language into infra/docs/operator-api.md, and the
-// reasons of deliveries into the runbook.
+// alarms and the reasons of deliveries into the runbook.
 //
 // It promises that every action and every field of internal/operators/api is in the document with the comment that it
 // has in Go. It reads the sources as they are written, and knows no JSON but that of their tags.

@@ -68,9 +68,12 @@ func severities(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	all := map[string]string{}
-	sections := regexp.MustCompile(`(?m)^### (\w+Alarm)\n\n(Page|Ticket)\. \S`)
-	for _, found := range sections.FindAllStringSubmatch(string(text), -1) {
-		all[found[1]] = strings.ToLower(found[2])
+	for _, severity := range []string{"page", "ticket"} {
+		_, listed, _ := strings.Cut(string(text), "\n**"+strings.ToUpper(severity[:1])+severity[1:]+"s**: ")
+		listed, _, _ = strings.Cut(listed, "\n\n")
+		for _, found := range regexp.MustCompile(`\[(\w+)\]\(#\w+alarm\)`).FindAllStringSubmatch(listed, -1) {
+			all[found[1]+"Alarm"] = severity
+		}
 	}
 	return all
 }

@@ -1,5 +1,5 @@
 // Command generate writes the fields of the operators' language into infra/docs/operator-api.md, and
-// the reasons of deliveries into the runbook.
+// the alarms and the reasons of deliveries into the runbook.
 package main
 
 import (
@@ -15,7 +15,7 @@ func main() {
 	root := flag.String("root", ".", "root of the repository")
 	flag.Parse()
 	for document, made := range map[string]func(root string) ([]byte, error){
-		shapes.Document: shapes.With, shapes.Runbook: shapes.WithReasons,
+		shapes.Document: shapes.With, shapes.Runbook: shapes.WithRunbook,
 	} {
 		text, err := made(*root)
 		if err == nil {
