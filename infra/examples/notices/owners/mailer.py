@@ -16,6 +16,7 @@ from typing import Any
 import boto3
 from addresses import Names, checked
 from book import Book, Busy
+from botocore.config import Config
 from botocore.exceptions import ClientError
 from contacts import address_of
 from words import Mail, Words, fields
@@ -37,7 +38,8 @@ class Mailer:
         self.words = words
         self.book = Book(boto3.resource("dynamodb").Table(os.environ["TABLE"]))
         self.endpoints = boto3.client("dynamodb")
-        self.ses = boto3.client("sesv2")
+        once = Config(retries={"total_max_attempts": 1})  # a second try may be a second mail
+        self.ses = boto3.client("sesv2", config=once)
         secret = boto3.client("secretsmanager").get_secret_value(SecretId=os.environ["KEY"])["SecretString"]
         self.names = Names(secret.encode())
 
@@ -141,7 +143,7 @@ class Mailer:
         return spent
 
     def send(self, address: str, content: dict[str, Any], spent: list[Undo] | None) -> str:
-        """Sends one mail to one address. What SES has refused counts in no limit."""
+        """Sends one mail to one address. What SES has refused counts in no limit; what may have gone out does."""
         if spent is None:
             return "limited"
         try:
@@ -152,7 +154,8 @@ class Mailer:
                 ConfigurationSetName=os.environ["CONFIGURATION_SET"],
             )
         except ClientError as error:
-            give_back(spent)
+            if error.response["ResponseMetadata"]["HTTPStatusCode"] < 500:
+                give_back(spent)
             if error.response["Error"]["Code"] not in FINAL:
                 raise
             return "refused by SES: " + error.response["Error"]["Code"]

@@ -128,6 +128,13 @@ class Limits(Stage):
                           "failed: SendingPausedException"], self.tell(*(self.notice() for _ in range(3))))
         self.assertEqual(["sent"] * 3 + ["limited"], self.tell(*(self.notice() for _ in range(4))))
 
+    def test_count_what_may_have_gone_out(self) -> None:
+        self.confirmed("ann@example.com")
+        refuses.append("InternalFailure")
+        self.assertEqual(["failed: InternalFailure", "sent", "sent", "limited"], self.tell(
+            *(self.notice() for _ in range(4))))
+        self.assertEqual(1, mailer.mailer.ses.meta.config.retries["total_max_attempts"])
+
     def test_let_a_notice_come_again_after_a_failure(self) -> None:
         self.confirmed("ann@example.com")
         refuses.append("TooManyRequestsException")

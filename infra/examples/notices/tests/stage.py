@@ -77,7 +77,10 @@ def answer(params: dict[str, Any], **_: Any) -> None:
         from botocore.exceptions import ClientError
 
         to = params["Destination"]["ToAddresses"][0]
-        raise ClientError({"Error": {"Code": refuses.pop(0), "Message": f"not to {to}"}}, "SendEmail")
+        code = refuses.pop(0)
+        metadata = {"HTTPStatusCode": 500 if code == "InternalFailure" else 400}
+        said = {"Error": {"Code": code, "Message": f"not to {to}"}, "ResponseMetadata": metadata}
+        raise ClientError(said, "SendEmail")  # type: ignore[arg-type]
     took.append(params)
 
 
