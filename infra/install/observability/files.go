@@ -8,12 +8,13 @@ import (
 	"slices"
 )
 
-// The files that are made, from the root of the repository. The table of metrics is the last part of its page.
+// The files that are made, from the root of the repository. The table of metrics is the end of its page.
 const (
 	Page      = "infra/docs/observability.md"
 	Dashboard = "infra/install/observability/grafana.json"
 
-	start = "\n## Metrics\n"
+	start = "<!-- go generate ./infra/install/observability writes from here -->\n\n"
+	end   = "\n<!-- to here -->\n"
 )
 
 // Files are the files as the template and the metrics have them now, by path.
@@ -30,10 +31,7 @@ func Files(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := "\n<!-- go generate ./infra/install/observability writes from here -->\n\n" +
-		"Their namespace is `Herald/` and the stage, their only dimension `service`. A share has a 1 for each that counts\n" +
-		"and a 0 for each other.\n\n" + Table() + "\n<!-- to here -->\n"
 	return map[string][]byte{
-		Page: slices.Concat(before, []byte(start), []byte(made)), Dashboard: grafana,
+		Page: slices.Concat(before, []byte(start+Table()+end)), Dashboard: grafana,
 	}, nil
 }

@@ -173,7 +173,7 @@ func TestRows_failIfAProofFailsAndGoOn(t *testing.T) {
 
 func TestWrite_replacesTheTableAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.md")
-	const before, after = "# Page\n\n## The last run\n\n", "\n## After\n\nText.\n"
+	const before, after = "# Page\n\n" + start, end + "\n## After\n\nText.\n"
 	if err := os.WriteFile(path, []byte(before+"old\n"+after), 0o600); err != nil {
 		t.Fatal(err)
 	}

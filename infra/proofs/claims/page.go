@@ -13,8 +13,8 @@ const page = "infra/docs/proof.md"
 
 // start and end are around the table in the page.
 const (
-	start = "\n## The last run\n\n"
-	end   = "\n## "
+	start = "<!-- make proofs writes from here -->\n\n"
+	end   = "\n<!-- to here -->\n"
 )
 
 // row is a line of the table.
@@ -43,11 +43,11 @@ func write(path, made string) error {
 	if err != nil {
 		return fmt.Errorf("reading the page: %w", err)
 	}
-	before, rest, found := bytes.Cut(text, []byte(start))
-	if !found {
-		return fmt.Errorf("%s has no heading %q", path, strings.TrimSpace(start))
+	before, rest, begins := bytes.Cut(text, []byte(start))
+	_, after, ends := bytes.Cut(rest, []byte(end))
+	if !begins || !ends {
+		return fmt.Errorf("%s has no lines between which the table goes", path)
 	}
-	_, after, _ := bytes.Cut(rest, []byte(end))
 	whole := string(before) + start + made + end + string(after)
 	return os.WriteFile(path, []byte(whole), 0o644) //nolint:gosec // a document
 }
