@@ -18,7 +18,7 @@ const (
 
 // The codes of inspect and replay.
 const (
-	CodePublishing Code = "publishing" // a job publishes rejected events: ask when it is done
+	CodePublishing Code = "publishing" // a job publishes or discards rejected events: ask when it is done
 	CodeUnopenable Code = "unopenable" // a dead letter was changed, or has parts of another: an incident
 )
 

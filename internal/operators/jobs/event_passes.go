@@ -16,7 +16,7 @@ import (
 type eventPasses struct {
 	jobs   LeasedJobs
 	events EventQueue
-	act    EventAct
+	act    Act
 	now    func() time.Time
 }
 
@@ -30,8 +30,8 @@ func (p eventPasses) advance(ctx context.Context, s shift, j job.Job) (job.Job, 
 	}
 	all, end, err := p.events.pass(ctx, p.sweep(s, j), job.HideFor)
 	count := countOutcomes(all)
-	// Events that could not be sent are tried again by the next passes, which end the job only when tries are used up.
-	if count.failed > 0 {
+	// Events with which the act failed are tried again by the next passes, which end the job only when tries are used up.
+	if len(count.failed) > 0 {
 		j.Tries++
 	}
 	met := end && !j.MayHide(p.now()) && !count.triesAgain(j)
@@ -47,7 +47,7 @@ func (p eventPasses) advance(ctx context.Context, s shift, j job.Job) (job.Job, 
 	})
 	j.Progress = progress
 	if complete {
-		j.Failed = count.givenUp()
+		j.Failed = count.failed
 	}
 	return j, page, err
 }
@@ -87,9 +87,10 @@ func (p eventPasses) sweep(s shift, j job.Job) Sweep {
 	return Sweep{
 		Selects: func(e rejected.Event) bool { return e.Selected(j.Selector) },
 		Most:    maxSwept,
+		Invalid: p.act.Invalid,
 		Do: func(ctx context.Context, events []rejected.Event) []Outcome {
 			if s.pace.wait(ctx, len(events)) {
-				return p.act(ctx, s.audit, j, events)
+				return p.act.Events(ctx, s.audit, j, events)
 			}
 			return Outcomes(api.ResultNotStarted, "", events...)
 		},
@@ -98,20 +99,13 @@ func (p eventPasses) sweep(s shift, j job.Job) Sweep {
 
 // passCount has the numbers of a pass, and the events that it refused.
 type passCount struct {
-	done, failed int
-	refused      []job.Failure
+	done    int
+	failed  map[string]int // by reason
+	refused []job.Failure
 }
 
 // triesAgain reports whether a pass has failed events that the next passes of its job try again.
-func (c passCount) triesAgain(j job.Job) bool { return c.failed > 0 && j.Tries < job.MaxTries }
-
-// givenUp are the failed events of a job's last pass, by reason.
-func (c passCount) givenUp() map[string]int {
-	if c.failed == 0 {
-		return nil
-	}
-	return map[string]int{api.ReasonNotSent: c.failed}
-}
+func (c passCount) triesAgain(j job.Job) bool { return len(c.failed) > 0 && j.Tries < job.MaxTries }
 
 // countOutcomes counts the outcomes of a pass.
 func countOutcomes(all []Outcome) (count passCount) {
@@ -122,7 +116,10 @@ func countOutcomes(all []Outcome) (count passCount) {
 		case o.Result == api.ResultRefused:
 			count.refused = append(count.refused, job.Failure{ID: o.MessageID, Refused: true, Reason: o.Reason})
 		case o.Result == api.ResultFailed:
-			count.failed++
+			if count.failed == nil {
+				count.failed = map[string]int{}
+			}
+			count.failed[o.Reason]++
 		}
 	}
 	return count

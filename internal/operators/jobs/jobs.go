@@ -16,7 +16,7 @@
 // Rejected events have no list: a job passes through their queue, and an empty answer is the queue's end. A worker
 // that dies in a pass leaves events hidden for 15 minutes. So each pass is recorded first, and until they are back no
 // empty answer counts. Every other request that receives rejected events hides them as well: a look of inspect, a
-// publish or discard by id, the preview of another such job. These are refused while a job publishes, and hide an
+// publish or discard by id, the preview of another such job. These are refused while such a job runs, and hide an
 // event no longer than they may last. So only a pass that begins 75 s after a job was started or resumed, when all
 // that had begun before are over, can end it.
 package jobs
@@ -55,6 +55,9 @@ type Act struct {
 	// What cannot be undone, such as "purging". The act then has to be confirmed, and is asked of the alias that deletes
 	// for good. It is empty for an act that deletes nothing.
 	ForGood string
+
+	// It acts on events that this version would reject again as well. Otherwise they are refused.
+	Invalid bool
 
 	// Refuses says why the act cannot be done to what a request selects. It may be nil.
 	Refuses func(asked job.Selector) error

@@ -28,6 +28,7 @@ var bystanders = []string{
 	`{"action":"discard_rejected_events","operator":"eve","message_ids":["none"],"confirm":true}`,
 	`{"action":"start_job","act":"publish","operator":"eve","tenant_id":"none","dry_run":true}`,
 	`{"action":"start_job","act":"publish","operator":"eve","tenant_id":"none","token":"TOKEN"}`,
+	`{"action":"start_job","act":"discard","operator":"eve","tenant_id":"none","token":"TOKEN","confirm":true}`,
 }
 
 // crowd are operators with requests that run while a job publishes.
@@ -43,8 +44,8 @@ type crowd struct {
 // Whatever requests run while a job publishes, and whatever becomes of them: when the job is done, no event that it
 // selected is left.
 //
-// Threat of an operator: hides rejected events from a job that publishes them. Held by: requests that receive them are
-// refused until it ends.
+// Threat of an operator: hides rejected events from a job that works through them. Held by: requests that receive them
+// are refused until it ends.
 func TestNoRequestHidesEventsFromAJobThatPublishes(t *testing.T) {
 	for _, at := range bystanders {
 		for _, dying := range []float64{0, 1} {

@@ -22,7 +22,7 @@ type preview struct {
 // count counts the results of a job in advance.
 func (p preview) count(ctx context.Context, j job.Job, act Act) (api.Survey, error) {
 	if j.Act.OnEvents() {
-		return p.countEvents(ctx, j)
+		return p.countEvents(ctx, j, act)
 	}
 	return p.countLetters(ctx, j, act.Letters.Foresee(j))
 }
@@ -56,10 +56,11 @@ func (p preview) countLetters(ctx context.Context, j job.Job, forecast Forecast)
 const wouldAct api.Result = "would_act"
 
 // countEvents looks at all rejected events, and returns them to their queue.
-func (p preview) countEvents(ctx context.Context, j job.Job) (api.Survey, error) {
+func (p preview) countEvents(ctx context.Context, j job.Job, act Act) (api.Survey, error) {
 	all, complete, err := p.events.Look(ctx, Sweep{
 		Selects: func(e rejected.Event) bool { return e.Selected(j.Selector) },
 		Most:    maxSwept,
+		Invalid: act.Invalid,
 		Do: func(_ context.Context, events []rejected.Event) []Outcome {
 			return Outcomes(wouldAct, "", events...)
 		},

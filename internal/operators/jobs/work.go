@@ -115,7 +115,7 @@ func (w Worker) advance(ctx context.Context, s shift, j job.Job) (job.Job, job.P
 		return j, job.Page{}, err
 	}
 	if j.Act.OnEvents() {
-		return eventPasses{jobs: w.Jobs, events: w.Events, act: act.Events, now: w.Now}.advance(ctx, s, j)
+		return eventPasses{jobs: w.Jobs, events: w.Events, act: act, now: w.Now}.advance(ctx, s, j)
 	}
 	return letterPages{letters: w.Letters, act: act.Letters}.advance(ctx, s, j)
 }

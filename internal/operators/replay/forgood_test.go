@@ -29,6 +29,8 @@ var deletes = map[string]bool{
 	`{"action":"start_job","operator":"ann","act":"purge","tenant_id":"acme","token":"t","dry_run":true}`: false,
 	`{"action":"start_job","operator":"ann","act":"replay","tenant_id":"acme","token":"t"}`:               false,
 	`{"action":"start_job","operator":"ann","act":"publish","tenant_id":"acme","token":"t"}`:              false,
+	`{"action":"start_job","operator":"ann","act":"discard","tenant_id":"acme","confirm":true}`:           true,
+	`{"action":"start_job","operator":"ann","act":"discard","tenant_id":"acme","dry_run":true}`:           false,
 	`{"action":"stop_job","operator":"ann","job_id":"job_purges"}`:                                        false,
 	`{"action":"resume_job","operator":"ann","job_id":"job_purged"}`:                                      true,
 	`{"action":"resume_job","operator":"ann","job_id":"job_replays"}`:                                     false,

@@ -91,6 +91,8 @@ func (h *Handler) acts() jobs.Acts {
 		},
 		job.Purge:   {Letters: letterAct{act: h.purges(), foresee: foreseePurge}, ForGood: "purging"},
 		job.Publish: {Events: h.publisher().publish},
+		// Events that would be rejected again are the very ones that operators discard.
+		job.Discard: {Events: h.publisher().discard, Invalid: true, ForGood: "discarding", Refuses: refuseAll},
 	}
 }
 

@@ -69,6 +69,14 @@ func (p publisher) discard(
 	return all
 }
 
+// refuseAll refuses to discard rejected events without saying which. A selection always has an end.
+func refuseAll(asked job.Selector) error {
+	if asked.TenantID == "" && asked.EventID == "" && asked.Reason == "" && asked.Since.IsZero() {
+		return invoke.Invalid("tenant_id", "tenant_id, event_id, reason or since is required")
+	}
+	return nil
+}
+
 // failed reports events that stay on their queue, and gives them their outcome.
 func (p publisher) failed(ctx context.Context, reason string, err error, events ...rejected.Event) []jobs.Outcome {
 	for _, e := range events {

@@ -23,16 +23,20 @@ const (
 	Replay  Act = "replay"  // dead letters
 	Purge   Act = "purge"   // dead letters
 	Publish Act = "publish" // rejected events
+	Discard Act = "discard" // rejected events
 )
 
 // Acts are all acts.
-func Acts() []Act { return []Act{Replay, Purge, Publish} }
+func Acts() []Act { return []Act{Replay, Purge, Publish, Discard} }
 
 // Valid reports whether a is one of the acts.
 func (a Act) Valid() bool { return slices.Contains(Acts(), a) }
 
 // OnEvents reports whether the act is on rejected events, and not on dead letters.
-func (a Act) OnEvents() bool { return a == Publish }
+func (a Act) OnEvents() bool { return a == Publish || a == Discard }
+
+// onLetters reports whether the act is on dead letters. One that is not known may be on either.
+func (a Act) onLetters() bool { return a.Valid() && !a.OnEvents() }
 
 // State is how far a job has come.
 type State string
@@ -239,13 +243,14 @@ func (j Job) Undisturbed(begun time.Time) bool {
 }
 
 // WaitsFor reports whether a job on rejected events must wait for another, which was started before it or has passed
-// events that are still hidden. A job that was done in one go has hidden nothing.
+// events that are still hidden. A job that was done in one go has hidden nothing. A job with an act of a newer version
+// may have hidden events before a rollback, and is not worked off by this one.
 func (j Job) WaitsFor(other Job, now time.Time) bool {
-	if !j.Act.OnEvents() || !other.Act.OnEvents() || j.ID == other.ID {
+	if !j.Act.OnEvents() || other.Act.onLetters() || j.ID == other.ID {
 		return false
 	}
 	order := cmp.Or(other.StartedAt.Compare(j.StartedAt), cmp.Compare(other.ID, j.ID))
-	first := other.State == Running && order == -1
+	first := other.Act.OnEvents() && other.State == Running && order == -1
 	hides := !other.HiddenSince.IsZero() && (other.Pages > 1 || other.Pages == 1 && other.State != Done)
 	return first || hides && now.Sub(other.UpdatedAt) < HideFor || other.MayHide(now)
 }

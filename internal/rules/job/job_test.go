@@ -146,7 +146,7 @@ func TestID_isTheTokens(t *testing.T) {
 }
 
 func TestActsAndStates_areClosed(t *testing.T) {
-	for _, a := range []Act{Replay, Purge, Publish} {
+	for _, a := range []Act{Replay, Purge, Publish, Discard} {
 		if !a.Valid() {
 			t.Errorf("%s is no act", a)
 		}

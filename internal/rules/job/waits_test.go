@@ -21,6 +21,12 @@ func TestJob_WaitsFor_thoseBeforeItAndThoseThatHide(t *testing.T) {
 	back.HiddenSince = time.Time{}
 	replays := of("a", Running, -time.Hour, 2, 0)
 	replays.Act = Replay
+	newer := func(j Job) Job {
+		j.Act = "of a newer version"
+		return j
+	}
+	broken := newer(of("a", Stopped, 0, 0, 0))
+	broken.Progress = broken.Passing(now)
 	for name, row := range map[string]struct {
 		other Job
 		want  bool
@@ -31,6 +37,8 @@ func TestJob_WaitsFor_thoseBeforeItAndThoseThatHide(t *testing.T) {
 		"begun at once, by the greater id":      {of("z", Running, 0, 0, 0), false},
 		"the job itself":                        {of("m", Running, -1, 2, 0), false},
 		"a replay":                              {replays, false},
+		"it is of a newer version, and runs":    {newer(of("a", Running, -time.Hour, 0, 0)), false},
+		"a newer version's pass broke off":      {broken, true},
 		"it was stopped before it began":        {of("a", Stopped, -1, 0, 0), false},
 		"it was stopped after a page":           {of("a", Stopped, 1, 1, 0), true},
 		"it was stopped, all of its page back":  {back, false},

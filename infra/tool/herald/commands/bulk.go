@@ -22,7 +22,7 @@ import (
 
 // bulk is an act on many dead letters or rejected events.
 type bulk struct {
-	act      job.Act // "" where no job does it
+	act      job.Act // of its job
 	byIDs    func(context.Context, stack.Functions, []string) (results, error)
 	id       string // the heading of ids
 	question string
@@ -118,7 +118,7 @@ func (b bulk) onSelection(ctx context.Context, c call) error {
 		return refusedFlag(c.line, err)
 	}
 	c.fields.EndpointID, c.fields.TenantID = found.EndpointID, found.TenantID
-	if b.act != job.Publish {
+	if !b.act.OnEvents() {
 		c.fields.Status = stack.OrDead(c.fields.Selector()).Status
 	}
 	return b.start(ctx, c)
@@ -188,7 +188,7 @@ func showStarted(ctx context.Context, c call, started answers.Answer[api.Survey]
 
 // sayCount tells the plan of a job on the selection.
 func (b bulk) sayCount(ctx context.Context, c call, would api.Survey) {
-	if b.act != job.Publish && would.Selected > 0 {
+	if !b.act.OnEvents() && would.Selected > 0 {
 		b.sayCauses(ctx, c)
 	}
 	fixed := c.fields

@@ -3,6 +3,7 @@ package commands
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 // erasure is the result of requests that erase, or count.
@@ -33,6 +35,9 @@ func eraseTenant(ctx context.Context, c call) error {
 	if err := confirmErasure(ctx, c, tenant); err != nil {
 		return err
 	}
+	if err := discardRejected(ctx, c, tenant); err != nil {
+		return fmt.Errorf("discarding its rejected events, before anything else of it: %w", err)
+	}
 	request.Confirm = tenant
 	done, err := eraseAll(ctx, c, request)
 	_, refused := errors.AsType[*api.Refusal](err)
@@ -43,12 +48,6 @@ func eraseTenant(ctx context.Context, c call) error {
 	if err != nil {
 		return exit.With(exit.Unhealthy, "erased in part, run it again with --cursor %s: %v",
 			answers.Safe(done.place), err)
-	}
-	n, err := discardRejected(ctx, c.stack, tenant)
-	c.Say("%d of its rejected events discarded", n)
-	if err != nil {
-		return exit.With(exit.Unhealthy, "erased in part, see herald rejected list --tenant %s: %v",
-			quoted(tenant), err)
 	}
 	c.Say("messages on other queues end by themselves, and may leave a record or dead letter: erase again in 14 days")
 	return nil
@@ -73,38 +72,36 @@ func confirmErasure(ctx context.Context, c call, tenant string) error {
 	return nil
 }
 
-// discardRejected deletes the rejected events that name the tenant, page by page.
-func discardRejected(
-	ctx context.Context, functions stack.Functions, tenant string,
-) (discarded int, err error) {
-	for {
-		of := api.RejectedRequest{TenantID: tenant, Limit: new(stack.MaxPage)}
-		found, err := stack.Ask(ctx, functions, api.ListRejected, of)
-		if err != nil {
-			return discarded, err
-		}
-		var ids []string
-		for _, e := range found.Fields.Data {
-			ids = append(ids, e.MessageID)
-		}
-		if note := found.Fields.Note; len(ids) == 0 && note != "" {
-			return discarded, errors.New(answers.Safe(note))
-		}
-		if len(ids) == 0 {
-			return discarded, nil
-		}
-		gone, err := discardIDs(ctx, functions, ids)
-		if err != nil {
-			return discarded, err
-		}
-		for _, r := range gone.rows {
-			if r.result != api.ResultDiscarded {
-				why := cmp.Or(r.reason, string(r.result))
-				return discarded, fmt.Errorf("event %s: %s", answers.Safe(r.id), answers.Safe(why))
-			}
-			discarded++
-		}
+// discardRejected discards the rejected events that name the tenant, as a job, and waits for its end. The erasure that
+// follows erases that job as well.
+func discardRejected(ctx context.Context, c call, tenant string) error {
+	request := api.StartJobRequest{
+		Selector: api.Selector{TenantID: tenant}, Act: job.Discard, Token: rand.Text(), DryRun: true,
 	}
+	would, err := stack.Ask(ctx, c.stack, api.StartJob, request)
+	if err != nil || would.Fields.Selected == 0 && would.Fields.Complete {
+		return err
+	}
+	request.DryRun, request.Confirm = false, true
+	request.Until = would.Fields.Until
+	started, err := stack.Ask(ctx, c.stack, api.StartJob.ForGood(), request)
+	if err != nil {
+		return err
+	}
+	if started.Fields.Job == nil {
+		return exit.With(exit.Failed, "the job was not started; ask again")
+	}
+	screen := c.Screen
+	screen.JSON = false // the counts of the erasure are the answer
+	id := started.Fields.Job.JobID
+	if err := (watcher{c.stack, screen}).watch(ctx, id); err != nil {
+		return err
+	}
+	ended, err := stack.Ask(ctx, c.stack, api.GetJob, api.JobRequest{JobID: id})
+	if err == nil && ended.Fields.State != job.Done {
+		err = exit.With(exit.Unhealthy, "the job %s goes on: erase again when it is done", answers.Safe(id))
+	}
+	return err
 }
 
 // eraseAll makes requests until nothing is left, and adds up their counts, even if one fails.

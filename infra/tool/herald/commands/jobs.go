@@ -82,6 +82,7 @@ var goingOn = map[job.Act]string{
 	job.Replay:  "Go on with the job %s: replay %d more dead letters",
 	job.Purge:   "Go on with the job %s: delete %d more dead letters for good",
 	job.Publish: "Go on with the job %s: publish %d more events again",
+	job.Discard: "Go on with the job %s: delete %d more events for good",
 }
 
 // resumeJob asks the function, and its alias for a job that deletes for good. A question tells what the job does, which

@@ -23,8 +23,10 @@ func rejectedCommands(s setup) *cli.Command {
 		command("publish [MESSAGE-ID…]", "publish again by id, or all that the flags select, as a job",
 			s.bulk(bulk{act: job.Publish, byIDs: publishIDs, id: "message id", question: "Publish %d events again"}),
 			eventSelectors(reason, watchFlag())...),
-		command("discard MESSAGE-ID…", "delete for good by id (policy Deleters)",
-			s.bulk(bulk{byIDs: discardIDs, id: "message id", forGood: true, question: "Delete %d events for good"})),
+		command("discard [MESSAGE-ID…]", "delete for good by id, or all that the flags select, as a job (policy Deleters)",
+			s.bulk(bulk{act: job.Discard, byIDs: discardIDs, id: "message id", forGood: true,
+				question: "Delete %d events for good"}),
+			eventSelectors(reason, watchFlag())...),
 	)
 }
 

@@ -45,7 +45,7 @@ func (w watcher) watch(ctx context.Context, id string) error {
 		running := j.Fields.State == job.Running
 		if last == "" && running {
 			begins := "a minute"
-			if j.Fields.Act == job.Publish { // it waits for other requests, which hide rejected events
+			if j.Fields.Act.OnEvents() { // it waits for other requests, which hide rejected events
 				begins = "three minutes"
 			}
 			w.Say("%s begins within %s", answers.Safe(id), begins)

@@ -75,7 +75,7 @@ func start(ctx context.Context, s *Server, form url.Values) (done, back string, 
 	if len(form[act.id]) > 0 {
 		return byIDs(ctx, s, name, form)
 	}
-	if form.Get("token") == "" || act.selection == nil {
+	if form.Get("token") == "" {
 		return "", "", errors.New("nothing was done: this was not asked by the console's own question")
 	}
 	return startJobs(ctx, s, name, form)

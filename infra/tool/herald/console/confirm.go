@@ -30,7 +30,7 @@ func confirmPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 		ask.Lists = []parts.Section{{List: parts.NewTable(url.Values{}, ids, these)}}
 		return ask.ask(act), nil
 	}
-	if act.selection == nil || q.Get("ticked") != "" { // else everything would be selected
+	if q.Get("ticked") != "" { // else everything would be selected
 		return nil, errors.New("no box was ticked")
 	}
 	v, err := s.survey(ctx, q, act)

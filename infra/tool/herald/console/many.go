@@ -17,7 +17,7 @@ type manyAct struct {
 	id      string // the field of a form with one id
 	deletes bool   // for good
 
-	// selection reads a form's selection; nil for an act on ids alone.
+	// selection reads a form's selection.
 	selection func(s *Server, form url.Values) (api.Selector, error)
 
 	// byIDs acts on ids, and says what was done.
@@ -26,9 +26,6 @@ type manyAct struct {
 
 // mostReplays bounds the endpoints with replays that one question is about.
 const mostReplays = 5
-
-// discard is the one act on many that is no job.
-const discard = "discard"
 
 // manyActs are the acts that are asked about first.
 var manyActs = map[string]manyAct{
@@ -41,7 +38,9 @@ var manyActs = map[string]manyAct{
 	string(job.Publish): {
 		"Publish %s again", "rejected event", "message_id", false, (*Server).events, publishEvents,
 	},
-	discard: {"Delete %s for good", "rejected event", "message_id", true, nil, discardEvents},
+	string(job.Discard): {
+		"Delete %s for good", "rejected event", "message_id", true, (*Server).events, discardEvents,
+	},
 }
 
 // function is the operator function that does the act.

@@ -43,7 +43,7 @@ func askedOn(path string, q url.Values) string {
 	switch act := q.Get("act"); act {
 	case next.Replay, next.Purge:
 		return "/dead"
-	case string(job.Publish), discard:
+	case string(job.Publish), string(job.Discard):
 		return "/rejected"
 	case next.Release, next.ResumeTenant:
 		return "/endpoint"

@@ -41,8 +41,8 @@ func rejectedPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	})
 	refused, is := errors.AsType[*api.Refusal](err)
 	if is && refused.Code == api.CodePublishing {
-		t := parts.NewTable[stack.Rejected](q, nil).Or("A job publishes rejected events, and nothing else may look at them " +
-			"until it is done: see the running jobs.")
+		t := parts.NewTable[stack.Rejected](q, nil).Or("A job works through the rejected events, and nothing else may look " +
+			"at them until it is done: see the running jobs.")
 		return list{Table: t}, nil
 	}
 	if err != nil {

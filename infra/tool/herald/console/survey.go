@@ -111,7 +111,7 @@ func (v survey) hidden() []parts.Field {
 
 // causes are those of the selected dead letters. They name the endpoints of the selection.
 func (v survey) causes(ctx context.Context) (some []api.Cause, err error) {
-	if v.name == job.Publish {
+	if v.name.OnEvents() {
 		return nil, nil
 	}
 	of := v.of

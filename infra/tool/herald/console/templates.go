@@ -8,6 +8,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 )
 
 // functions are for the pages.
@@ -39,7 +40,7 @@ func (s *Server) functions() template.FuncMap {
 		"rejectedReasons": func() []string { return rejectedReasons },
 		"choices":         s.choices, "extra": s.extra, "anchor": anchor, "kinds": kinds,
 		"discard": func(ids []string) string {
-			return s.site.Base + "/confirm?" + url.Values{"act": {discard}, "message_id": ids}.Encode()
+			return s.site.Base + "/confirm?" + url.Values{"act": {string(job.Discard)}, "message_id": ids}.Encode()
 		},
 	}
 }

@@ -104,6 +104,7 @@ var did = map[job.Act]string{
 	job.Replay:  "Replay of dead letters",
 	job.Purge:   "Purge of dead letters",
 	job.Publish: "Publish again rejected events",
+	job.Discard: "Discard of rejected events",
 }
 
 // JobHead leads the page of a job. e is the endpoint of its selection, nil where it has none or it is not known.
