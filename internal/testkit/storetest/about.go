@@ -55,6 +55,11 @@ func saysAbout(t testing.TB, b Backend) {
 	for was, now := range steps(e, limited, moved, deleted, restored, hushed, gone(hushed, at)) {
 		wantEndpoint(t, b, "before", was)
 		wantAbout(t, b, "alone", was)
+		k := dynamo.EndpointKey{TenantID: was.TenantID, EndpointID: was.ID}
+		read, err := b.Reader.Read(t.Context(), []dynamo.EndpointKey{k}, nil)
+		if err != nil || !read[k].Endpoint.About.Empty() {
+			t.Errorf("%s is read with what its owner says: %v", was.ID, err)
+		}
 		wantAbout(t, b, "beside another", was, silent)
 		if now.URL == was.URL {
 			replace(t, b, was, now)

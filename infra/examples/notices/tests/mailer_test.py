@@ -2,7 +2,7 @@
 
 import json
 from itertools import count
-from unittest import main
+from unittest import main, mock
 
 from stage import DAY, HERE, SENDER, Stage, boto3, mailer, os, refuses, rows, took
 
@@ -194,6 +194,16 @@ class Addresses(Stage):
         self.hand_over(self.notice(), {"kind": "circuit_opened"}, "ann@example.com", None)
         self.assertNotIn("@", self.log.getvalue())
         self.assertNotIn("neil", self.log.getvalue())
+
+    def test_behind_names_are_the_adopters_to_find(self) -> None:
+        self.confirmed("ann@example.com")
+        self.contact("team 7")
+        known = {("team 7", "acme"): "ann@example.com", ("team 8", "acme"): "ann@example.com,bob@example.com"}
+        with mock.patch.object(mailer, "address_of", lambda *of: known.get(of, "")):
+            self.assertEqual(["sent"], self.tell(self.notice()))
+            for contact in ("team 8", "team 9"):
+                self.contact(contact)
+                self.assertEqual(["no address"], self.tell(self.notice()))
 
     def test_are_not_in_the_table_and_every_row_expires(self) -> None:
         self.contact("ann@example.com")
