@@ -2,13 +2,11 @@ package commands
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
-	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
 )
 
 // trafficJSON is a tenant's traffic as programs read it. The numbers are estimates, unless the sample is 100.
@@ -51,18 +49,4 @@ func trafficJSONOf(t *stack.TenantTraffic) *trafficJSON {
 		shown.Endpoints = append(shown.Endpoints, of(share))
 	}
 	return shown
-}
-
-func (c call) printTraffic(t *stack.TenantTraffic) {
-	if t == nil {
-		return
-	}
-	table(c, "What took most time", t.Endpoints.Parts, shareColumns, false)
-	c.Say("%s", t.Words())
-}
-
-var shareColumns = []terminal.Column[stack.Share]{
-	{Head: "endpoint id", Of: func(s stack.Share) any { return s.ID }},
-	{Head: "attempts", Of: func(s stack.Share) any { return int(s.Attempts) }},
-	{Head: "seconds", Of: func(s stack.Share) any { return fmt.Sprintf("%.1f", s.Millis/1000) }},
 }

@@ -22,6 +22,7 @@ func (s *Server) acts() map[string]act {
 		"/start": start, "/replay": replayByID, "/job/stop": stopJob, "/control/" + next.Test: sendTest,
 		"/tail/start": startTail, "/tail/stop": stopTail,
 	}
+	maps.Copy(acts, tenantActs())
 	for _, action := range steering {
 		if _, many := namedActs[action.Name]; !many {
 			acts["/control/"+action.Name] = steer(action)

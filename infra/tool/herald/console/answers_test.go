@@ -43,6 +43,16 @@ func usualEndpoints(text string) []answered {
 				State: api.StateOpen, PausedBy: text, PauseReason: text, Failures: 2, LastReason: delivery.Reason(text),
 			},
 		}),
+		to(api.GetTenant, api.Tenant{
+			TenantID: "acme", Marks: api.TenantMarks{LimitedBy: text, LimitReason: text},
+			Endpoints: api.TenantEndpoints{States: map[api.State]int{api.StateOpen: 1}, Data: []api.ListedEndpoint{
+				{TenantID: "acme", EndpointID: "webhook_1", Host: text, Description: text},
+			}},
+		}),
+		to(api.Limit, api.ControlAnswer{Result: api.ResultLimited}),
+		to(api.Unlimit, api.ControlAnswer{Result: api.ResultUnlimited}),
+		to(api.Allow, api.ControlAnswer{Result: api.ResultAllowed}),
+		to(api.RevokeAllKeys, api.RevokedKeys{Revoked: 1}),
 		to(api.Pause, api.ControlAnswer{Result: api.ResultPaused}),
 		to(api.Resume, api.ControlAnswer{Result: api.ResultResumed}),
 		to(api.Release, api.ControlAnswer{Result: api.ResultReleasing}),

@@ -18,6 +18,7 @@ import (
 // queries are the addresses of pages that show nothing by their path alone.
 var queries = map[string]string{
 	"/{$}": "/", "/deliveries": "/deliveries?event_id=e", "/keys": "/keys?tenant_id=acme",
+	"/tenant": "/tenant?tenant_id=acme", "/tenant/acts": "/tenant/acts?tenant_id=acme",
 	"/subscribers": "/subscribers?event_type=user.created", "/confirm": "/confirm?act=replay&endpoint_id=webhook_1",
 }
 
@@ -29,6 +30,7 @@ func TestPages_showMarkupAsTextInAtMostFiveCalls(t *testing.T) {
 		"/deliveries": {">waiting<", `class="note"><bdi>&lt;img`}, "/dead": {"Choose msg_1"}, "/rejected": {"Choose m_1"},
 		"/jobs": {"job_1", "cursor=page"}, "/job": {"msg_9"}, "/keys": {">01<"}, "/acts": {"webhook_1", ">bob&lt;"},
 		"/subscribers": {"webhook_1", ">user.*, &lt;img"}, "/confirm": {"Replay 10 dead letters?", "2 endpoint_deleted"},
+		"/tenant": {"in trouble", ">01<", "rate_limit", "act=compromised"}, "/tenant/acts": {"Pause 1 endpoint", ">bob&lt;"},
 	}
 	for path := range s.views() {
 		t.Run(path, func(t *testing.T) {

@@ -47,5 +47,8 @@ func resumeTenant(ctx context.Context, s *Server, form url.Values) (done, back s
 	at := target(form)
 	_, err = ask(ctx, s, api.Resume, api.Target{TenantID: at.TenantID})
 	back = parts.Link("/endpoint", "tenant_id", at.TenantID, "endpoint_id", at.EndpointID)
+	if at.EndpointID == "" {
+		back = parts.Link("/tenant", "tenant_id", at.TenantID)
+	}
 	return parts.Controls[next.ResumeTenant].Done, back, err
 }

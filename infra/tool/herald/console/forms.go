@@ -52,6 +52,7 @@ var forms = map[string]form{
 	"/endpoint": {Button: "Show", atFault: true, Inputs: []input{
 		{Name: "endpoint_id", Label: "Endpoint", Required: true}, tenantInput,
 	}},
+	"/tenant":      {Button: "Show", atFault: true, Inputs: []input{{Name: "tenant_id", Label: "Tenant", Required: true}}},
 	"/subscribers": {Button: "Show", Inputs: []input{{Name: "event_type", Label: "Event type", Required: true}}},
 	"/deliveries": {Button: "Find", Inputs: []input{
 		tenantInput, eventInput, endpointInput, sinceInput, untilInput,

@@ -31,6 +31,7 @@ type page struct {
 	AsOf                                  string         // when the stack was asked
 	Acts                                  []api.Function // the functions that the page's buttons invoke
 
+	Part    bool // of a page, which shows it in itself
 	status  int  // 0 for that of a page without a fault
 	settled bool // it changes no more
 }
@@ -103,6 +104,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, p page) {
 	name, status := "layout", cmp.Or(p.status, http.StatusOK)
 	if r.Header.Get("Hx-Request") == "true" {
 		name, status = "content", http.StatusOK // htmx shows no other
+		p.Part = p.Template == "part"
 		if p.settled {
 			status = stopAsking
 		}

@@ -45,8 +45,15 @@ func askedOn(path string, q url.Values) string {
 		return "/dead"
 	case string(job.Publish), string(job.Discard):
 		return "/rejected"
-	case next.Release, next.ResumeTenant:
+	case next.Release:
 		return "/endpoint"
+	case next.ResumeTenant:
+		if q.Get("endpoint_id") == "" {
+			return "/tenant"
+		}
+		return "/endpoint"
+	case revokeKeys, compromised:
+		return "/tenant"
 	case parts.ResumeJob:
 		return "/job"
 	}

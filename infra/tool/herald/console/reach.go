@@ -24,6 +24,8 @@ var namedActs = map[string]namedAct{
 	next.Release:      {[]string{"tenant_id", "endpoint_id"}, askRelease, steer(api.Release)},
 	next.ResumeTenant: {[]string{"tenant_id"}, askTenant, resumeTenant},
 	parts.ResumeJob:   {[]string{"job_id"}, askJob, goOn},
+	revokeKeys:        {[]string{"tenant_id"}, askRevoke, revokeAll},
+	compromised:       {[]string{"tenant_id"}, askCompromised, endCompromised},
 }
 
 // asked is the question about a named act, with the fields of its form.

@@ -26,12 +26,16 @@ func (s *Server) views() map[string]view {
 	replays := []api.Function{api.Replay}
 	letters := []api.Function{api.Replay, api.ReplayForGood}
 	return map[string]view{
-		"/{$}":         {"overview", "overview", "Overview", overviewPage, nil, true},
-		"/traffic":     {"traffic", "traffic", "Traffic", trafficPage, nil, false},
-		"/shares":      {"shares", "traffic", "Tenants' shares", sharesPage, nil, false},
-		"/tail":        {"tail", "traffic", "Attempts as they are made", tailPage, nil, true},
-		"/endpoints":   {"endpoints", "endpoints", "Endpoints", endpointsPage, nil, false},
-		"/endpoint":    {"detail", "endpoints", "Endpoint", endpointPage, []api.Function{api.Control, api.Replay}, false},
+		"/{$}":       {"overview", "overview", "Overview", overviewPage, nil, true},
+		"/traffic":   {"traffic", "traffic", "Traffic", trafficPage, nil, false},
+		"/shares":    {"shares", "traffic", "Tenants' shares", sharesPage, nil, false},
+		"/tail":      {"tail", "traffic", "Attempts as they are made", tailPage, nil, true},
+		"/endpoints": {"endpoints", "endpoints", "Endpoints", endpointsPage, nil, false},
+		"/endpoint":  {"detail", "endpoints", "Endpoint", endpointPage, []api.Function{api.Control, api.Replay}, false},
+		"/tenant": {"detail", "endpoints", "Tenant", tenantPage,
+			[]api.Function{api.Control, api.APIKeysRevoke}, false},
+		"/tenant/acts": {"part", "endpoints", "What was done for the tenant", tenantActsPage,
+			[]api.Function{api.Control}, false},
 		"/subscribers": {"subscribers", "endpoints", "Who selects a type", subscribersPage, nil, false},
 		"/deliveries":  {"deliveries", "deliveries", "Deliveries", deliveriesPage, nil, false},
 		"/delivery":    {"detail", "deliveries", "Delivery", deliveryPage, replays, true},

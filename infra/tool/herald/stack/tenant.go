@@ -32,8 +32,8 @@ type TenantTrail interface {
 	OfTenant(ctx context.Context, tenantID string, now time.Time) (TenantActs, error)
 }
 
-// ReadTenant reads a tenant, its keys and its acts at the same time. It fails where nothing is stored under the id, and
-// where what is stored cannot be read.
+// ReadTenant reads a tenant, its keys and, with a trail, its acts at the same time. It fails where nothing is stored
+// under the id, and where what is stored cannot be read.
 func ReadTenant(
 	ctx context.Context, functions Functions, trail TenantTrail, tenantID string, now time.Time,
 ) (t Tenant, err error) {
@@ -48,7 +48,9 @@ func ReadTenant(
 				return api.KeysRequest{Page: p, TenantID: tenantID}
 			})
 		},
-		func() { t.Acts, t.ActsErr = trail.OfTenant(ctx, tenantID, now) },
+	}
+	if trail != nil {
+		parts = append(parts, func() { t.Acts, t.ActsErr = trail.OfTenant(ctx, tenantID, now) })
 	}
 	parallel.Each(len(parts), len(parts), func(n int) error { parts[n](); return nil })
 	if errors.Is(err, api.ErrNotFound) && len(t.Keys.Data)+len(t.Acts.Acts) > 0 {

@@ -166,8 +166,8 @@ func (l *once) FilterLogEvents(
 
 // Whatever is given for a tenant's id, the filter is ours with an id in it, or is not asked.
 //
-// Threat of an operator: has a text in place of a tenant's id read more of a log. Held by: an id's alphabet means nothing
-// in filters and queries, and other text gets into none.
+// Threat of an operator: has a text in place of a tenant's id read more of a log. Held by: an id's alphabet means
+// nothing in filters and queries, and other text gets into none.
 func TestTrail_OfTenant_takesNothingButAnIdIntoTheFilter(t *testing.T) {
 	try := func(given string) bool {
 		log := &ages{}

@@ -44,13 +44,13 @@ func Endpoints[R any](s Site, of func(R) Endpoint) Column[R] {
 	}}
 }
 
-// Tenants is a column that leads to tenants' endpoints.
+// Tenants is a column that leads to tenants.
 func Tenants[R any](s Site, of func(R) string) Column[R] {
 	return Column[R]{Title: "tenant", Filter: "tenant_id", Class: "name", Cell: func(r R) Cell {
 		id := of(r)
 		c := Cell{Text: answers.Shown(id), Title: answers.Shown(id)}
 		if id != "" {
-			c.Link = s.Link("/endpoints", "tenant_id", id)
+			c.Link = s.Link("/tenant", "tenant_id", id)
 		}
 		return c
 	}}

@@ -32,12 +32,20 @@ type Button struct {
 	Action   string // of a form, "" for a link
 	Link     string
 	Fields   []Field
+	Inputs   []Input      // of a form, to be filled in
 	Function api.Function // that it invokes
 	Warning  string
 }
 
 // Field is a hidden field of a form.
 type Field struct{ Name, Value string }
+
+// Input is a field of a form that is filled in: a text, or a number up to Most.
+type Input struct {
+	Name, Label string
+	Least, Most int
+	Optional    bool
+}
 
 // Controls are the acts of control that have a button. Discarding is left to the command line.
 var Controls = map[string]struct{ Label, Done string }{

@@ -121,4 +121,5 @@ func (t *Table) Then(next string) *Table {
 type Section struct {
 	Title, Note string
 	List        *Table
+	Buttons     []Button // about what the list shows
 }
