@@ -19,7 +19,7 @@ import (
 // acts are the forms' actions. Without a question they reach one thing each.
 func (s *Server) acts() map[string]act {
 	acts := map[string]act{
-		"/start": start, "/replay": replayByID, "/job/stop": stopJob, "/control/" + next.Test: sendTest,
+		"/start": start, "/job/stop": stopJob, "/control/" + next.Test: sendTest,
 		"/tail/start": startTail, "/tail/stop": stopTail,
 	}
 	maps.Copy(acts, tenantActs())
@@ -31,27 +31,12 @@ func (s *Server) acts() map[string]act {
 	return acts
 }
 
-// replayByID sends one delivery again.
-func replayByID(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
-	if len(form["delivery_id"]) != 1 {
-		return "", "", errors.New("nothing was done: this was not asked by the console's own button")
-	}
-	return byIDs(ctx, s, next.Replay, form)
-}
-
-// backs are the pages that acts on ids lead back to.
-var backs = map[string]string{
-	"delivery_id": deadLetters, "message_id": "/rejected",
-}
-
+// byIDs acts on ids, and leads back to the list that they are from.
 func byIDs(ctx context.Context, s *Server, name string, form url.Values) (done, back string, err error) {
 	act := manyActs[name]
 	ids := form[act.id]
-	if len(ids) == 0 {
-		return "", backs[act.id], errors.New("no box was ticked")
-	}
 	done, err = act.byIDs(ctx, s, ids)
-	back = backs[act.id]
+	back = askedOn("/confirm", form) + "?" + filterOf(form).Encode()
 	if len(ids) == 1 && name == next.Replay {
 		back = parts.Link("/delivery", "delivery_id", ids[0])
 	}

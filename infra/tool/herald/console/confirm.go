@@ -21,16 +21,10 @@ func confirmPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	}
 	ask := question{Function: act.function(), Typed: act.deletes}
 	ask.Hidden = []parts.Field{{Name: "act", Value: q.Get("act")}}
-	if ids := q[act.id]; len(ids) > 0 {
-		ask.Count = len(ids)
-		for _, id := range ids {
-			ask.Hidden = append(ask.Hidden, parts.Field{Name: act.id, Value: id})
-		}
-		these := parts.IDs(s.site, "these", idPages[act.id], act.id, func(id string) string { return id })
-		ask.Lists = []parts.Section{{List: parts.NewTable(url.Values{}, ids, these)}}
-		return ask.ask(act), nil
+	if len(q[act.id]) > 0 {
+		return s.askTicked(ctx, q, act, ask)
 	}
-	if q.Get("ticked") != "" { // else everything would be selected
+	if q.Get(ticked) != "" { // else everything would be selected
 		return nil, errors.New("no box was ticked")
 	}
 	v, err := s.survey(ctx, q, act)

@@ -81,10 +81,10 @@ func TestConfirm_asksAboutSeveralEndpointsAtOnce(t *testing.T) {
 func TestConfirm_deletesForGoodOnlyWhatWasTyped(t *testing.T) {
 	for address, want := range map[string]string{
 		"purge&status=dead":                     `start_job {"act":"purge","confirm":true,"status":"dead",`,
-		"purge&delivery_id=msg_1":               `purge {"confirm":true,"delivery_ids":["msg_1"]}`,
+		"purge&ticked=1&delivery_id=msg_1":      `purge {"confirm":true,"delivery_ids":["msg_1"]}`,
 		"discard&message_id=m_1&message_id=m_2": `discard_rejected_events {"confirm":true,"message_ids":["m_1","m_2"]}`,
 	} {
-		f := &functions{}
+		f := said(twoOfEach()...)
 		web, browser, _ := open(t, f)
 		page := body(t, get(t, browser, web.URL+"/confirm?act="+address), "This cannot be undone", `name="typed" required`)
 		form := hidden(page)
@@ -140,7 +140,7 @@ func TestRejected_saysWhoseAndWhatCanSucceed(t *testing.T) {
 	web, browser, _ := open(t, f)
 	page := body(t, get(t, browser, web.URL+"/rejected"), "acme", "user.created", ">yes<",
 		"type: is none, nearest: user.created", "/confirm?act=publish",
-		"act=discard&amp;message_id=m_2&amp;message_id=m_3\"", "Discard the 2 that are not valid")
+		"act=discard&amp;message_id=m_2&amp;message_id=m_3&amp;ticked=1\"", "Discard the 2 that are not valid")
 	if strings.Contains(page, "message_id=m_1") {
 		t.Error("a valid one would be discarded with the others")
 	}

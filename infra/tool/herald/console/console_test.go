@@ -163,7 +163,7 @@ func TestPages_linkBelowTheirPathOnly(t *testing.T) {
 			}
 		}
 	}
-	failed := submit(t, browser, web.URL+"/replay", url.Values{}) // no box is ticked
+	failed := submit(t, browser, web.URL+"/start", url.Values{}) // no question was asked
 	for _, link := range linked.FindAllStringSubmatch(body(t, failed), -1) {
 		if !strings.HasPrefix(link[1], s.site.Base+"/") && link[1] != "#content" {
 			t.Errorf("a failure links to %s", link[1])
@@ -175,7 +175,7 @@ func TestPages_linkBelowTheirPathOnly(t *testing.T) {
 }
 
 func TestReplayOfTickedLetters_leadsToAPageThatShows(t *testing.T) {
-	f := &functions{}
+	f := said(twoOfEach()...)
 	web, browser, _ := open(t, f)
 	page := body(t, get(t, browser, web.URL+"/confirm?act=replay&delivery_id=msg_1&delivery_id=msg_2"), "Replay 2 dead")
 	f.asked = nil

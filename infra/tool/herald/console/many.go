@@ -14,11 +14,15 @@ import (
 type manyAct struct {
 	asks    string // with a verb for the number
 	of      string // its object
+	since   string // what happened when its object came to its list
 	id      string // the field of a form with one id
 	deletes bool   // for good
 
 	// selection reads a form's selection.
 	selection func(s *Server, form url.Values) (api.Selector, error)
+
+	// rows reads the list that a form's ids are from.
+	rows func(ctx context.Context, s *Server, form url.Values) (tickedRows, error)
 
 	// byIDs acts on ids, and says what was done.
 	byIDs func(ctx context.Context, s *Server, ids []string) (done string, err error)
@@ -30,16 +34,16 @@ const mostReplays = 5
 // manyActs are the acts that are asked about first.
 var manyActs = map[string]manyAct{
 	string(job.Replay): {
-		"Replay %s", "dead letter", "delivery_id", false, (*Server).letters, replayDeliveries,
+		"Replay %s", "dead letter", "died", "delivery_id", false, (*Server).letters, letterRows, replayDeliveries,
 	},
 	string(job.Purge): {
-		"Delete %s for good", "dead letter", "delivery_id", true, (*Server).letters, purgeDeliveries,
+		"Delete %s for good", "dead letter", "died", "delivery_id", true, (*Server).letters, letterRows, purgeDeliveries,
 	},
 	string(job.Publish): {
-		"Publish %s again", "rejected event", "message_id", false, (*Server).events, publishEvents,
+		"Publish %s again", "rejected event", "sent", "message_id", false, (*Server).events, eventRows, publishEvents,
 	},
 	string(job.Discard): {
-		"Delete %s for good", "rejected event", "message_id", true, (*Server).events, discardEvents,
+		"Delete %s for good", "rejected event", "sent", "message_id", true, (*Server).events, eventRows, discardEvents,
 	},
 }
 

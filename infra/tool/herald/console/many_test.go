@@ -126,13 +126,6 @@ func TestConfirm_saysWhereItsNumberIsNotAll(t *testing.T) {
 		"There was no time to count all")
 }
 
-// A question shows the ids that were ticked.
-func TestConfirm_showsTheTickedIds(t *testing.T) {
-	web, browser, _ := open(t, &functions{})
-	body(t, get(t, browser, web.URL+"/confirm?act=purge&delivery_id=msg_1&delivery_id=msg_2"), "Delete 2 dead letters",
-		">msg_1</bdi>", ">msg_2</bdi>")
-}
-
 // A button below a list is about the boxes. Without one that is ticked, the same address would select everything.
 func TestConfirm_actsOnNothingWhereNoBoxIsTicked(t *testing.T) {
 	f := &functions{}

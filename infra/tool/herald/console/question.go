@@ -29,7 +29,7 @@ type question struct {
 // filterOf is the filter of the page on which a question was asked: the question's fields without its own.
 func filterOf(q url.Values) url.Values {
 	q = maps.Clone(q)
-	for _, name := range []string{"act", "ticked", "count", typed, "token", "message_id"} {
+	for _, name := range []string{"act", ticked, "count", typed, "token", "done", "message_id", "delivery_id"} {
 		q.Del(name)
 	}
 	return q

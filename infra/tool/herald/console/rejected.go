@@ -36,9 +36,7 @@ func rejectedPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := ask(ctx, s, api.ListRejected, api.RejectedRequest{
-		Limit: new(stack.MaxPage), TenantID: of.TenantID, Reason: of.Reason, Since: of.Since, Until: of.Until,
-	})
+	found, err := ask(ctx, s, api.ListRejected, rejectedRequest(of))
 	refused, is := errors.AsType[*api.Refusal](err)
 	if is && refused.Code == api.CodePublishing {
 		t := parts.NewTable[stack.Rejected](q, nil).Or("A job works through the rejected events, and nothing else may look " +

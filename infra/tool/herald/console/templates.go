@@ -39,9 +39,14 @@ func (s *Server) functions() template.FuncMap {
 		"jobStates":       func() []string { return jobStates },
 		"rejectedReasons": func() []string { return rejectedReasons },
 		"choices":         s.choices, "extra": s.extra, "anchor": anchor, "kinds": kinds,
-		"discard": func(ids []string) string {
-			return s.site.Base + "/confirm?" + url.Values{"act": {string(job.Discard)}, "message_id": ids}.Encode()
+		"discard": func(filter url.Values, ids []string) string {
+			q := filterOf(filter)
+			q.Set("act", string(job.Discard))
+			q.Set(ticked, "1")
+			q["message_id"] = ids
+			return s.site.Base + "/confirm?" + q.Encode()
 		},
+		"filter": func(q url.Values) []parts.Field { return fieldsOf(filterOf(q)) },
 	}
 }
 

@@ -20,8 +20,8 @@ type view struct {
 	live bool
 }
 
-// views are the pages. None takes more than five calls, questions about rights included, except the question about a
-// replay to several endpoints, which counts each.
+// views are the pages. None takes more than five calls, questions about rights included. Questions may take more: one
+// about a replay to several endpoints counts each, and one about ticked rows reads up to five pages of their list.
 func (s *Server) views() map[string]view {
 	replays := []api.Function{api.Replay}
 	letters := []api.Function{api.Replay, api.ReplayForGood}
@@ -71,6 +71,9 @@ func (s *Server) read(ctx context.Context, path string, v view, q url.Values) (p
 		Title: v.title, Template: v.template, Nav: v.nav, Live: v.live && !s.costs(q), Stack: s.Name, Operator: s.Operator,
 		Query: q, Path: refreshPath(path, q), Done: q.Get("done"), Acts: v.acts, AsOf: s.site.At(s.Now()).Title,
 		Form: formAt(path, q),
+	}
+	if on, known := s.views()[askedOn(path, q)]; known { // a question stands in the section that it is asked in
+		p.Nav = on.nav
 	}
 	s.learn(ctx, v.acts)
 	p.Data, err = v.read(ctx, s, q)

@@ -3,6 +3,7 @@ package parts
 import (
 	"cmp"
 	"strings"
+	"time"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
@@ -68,9 +69,10 @@ func (s Site) DeliveryHead(d api.Delivery, e *api.Endpoint) *Head {
 	return h
 }
 
-// replayOne sends one delivery again, with a warning where it would wait.
-func (s Site) replayOne(id string, e *api.Endpoint) Button {
-	b := Button{Label: "Replay", Action: s.Base + "/replay", Function: api.Replay, Fields: []Field{{"delivery_id", id}}}
+// replayOne asks about sending one delivery again, with a warning where it would wait. Its list is found by the filter.
+func (s Site) replayOne(id string, e *api.Endpoint, filter ...string) Button {
+	of := append([]string{"act", next.Replay, "delivery_id", id}, filter...)
+	b := Button{Label: "Replay…", Function: api.Replay, Link: s.Link("/confirm", of...)}
 	if e != nil {
 		b.Warning = next.SituationOf(*e, true).ReplayWarning(next.Replay)
 	}
@@ -92,11 +94,25 @@ func (s Site) LetterHead(l api.DeadLetter, e *api.Endpoint) *Head {
 	}
 	h.aboutEndpoint(s, e)
 	if l.Status != deadletter.Replayed {
-		h.Buttons = append(h.Buttons, s.replayOne(h.ID, e))
+		h.Buttons = append(h.Buttons, s.replayOne(h.ID, e, listed(l)...))
 	}
-	h.Buttons = append(h.Buttons, Button{Label: "Purge…", Function: api.ReplayForGood,
-		Link: s.Link("/confirm", "act", next.Purge, "delivery_id", h.ID)})
+	purge := append([]string{"act", next.Purge, "delivery_id", h.ID}, listed(l)...)
+	h.Buttons = append(h.Buttons, Button{
+		Label: "Purge…", Function: api.ReplayForGood, Link: s.Link("/confirm", purge...),
+	})
 	return h
+}
+
+// listed is the filter of a list that has this letter and hardly another, as names and values.
+func listed(l api.DeadLetter) []string {
+	if l.DiedAt.IsZero() {
+		return nil
+	}
+	exactly := func(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
+	return []string{
+		"tenant_id", l.TenantID, "endpoint_id", l.EndpointID, "status", string(l.Status),
+		"since", exactly(l.DiedAt), "until", exactly(l.DiedAt.Add(time.Millisecond)),
+	}
 }
 
 // did are the acts of jobs in words.

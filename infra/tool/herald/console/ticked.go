@@ -1,0 +1,156 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
+	"github.com/herald-webhooks/herald/infra/tool/herald/next"
+	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
+	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
+)
+
+// tickedRow is a row that a question is about, as its list has it. Nothing is opened for it.
+type tickedRow struct {
+	id           string
+	tenant, kind any
+	reason       any
+	at           time.Time // of its death, or of its sending
+}
+
+// tickedRows are the rows of a list among which the ticked ones are looked for. All says that the list has no others.
+type tickedRows struct {
+	rows []tickedRow
+	all  bool
+}
+
+// askTicked asks about the rows that were ticked, as they are now: the list is read again by its filter. Those that are
+// gone are named, and left out.
+func (s *Server) askTicked(ctx context.Context, q url.Values, act manyAct, ask question) (any, error) {
+	found, err := act.rows(ctx, s, q)
+	if err != nil {
+		return nil, err
+	}
+	var there []tickedRow
+	var gone []string
+	for _, id := range q[act.id] {
+		at := slices.IndexFunc(found.rows, func(r tickedRow) bool { return r.id == id })
+		if at < 0 {
+			gone = append(gone, id)
+			continue
+		}
+		there = append(there, found.rows[at])
+		ask.Hidden = append(ask.Hidden, parts.Field{Name: act.id, Value: id})
+	}
+	if len(gone) > 0 {
+		why := "no longer in this list"
+		if !found.all {
+			why = "not among the first " + parts.Grouped(len(found.rows)) + " of this list"
+		}
+		ask.Warnings = append(ask.Warnings, fmt.Sprintf("%s %s, and is left out: %s.",
+			next.Number(len(gone), "that was ticked is", "of those that were ticked are"), why, strings.Join(gone, ", ")))
+	}
+	ask.Count = len(there)
+	ask.Hidden = append(ask.Hidden, fieldsOf(filterOf(q))...)
+	if q.Has(ticked) {
+		ask.Hidden = append(ask.Hidden, parts.Field{Name: ticked, Value: "1"})
+	}
+	ask.Lists = []parts.Section{{List: s.tickedTable(act, there)}}
+	return ask.ask(act), nil
+}
+
+// ticked is the field that tells a question about rows from one about all of a selection.
+const ticked = "ticked"
+
+// fieldsOf are the fields of a form that sends what an address has.
+func fieldsOf(q url.Values) (fields []parts.Field) {
+	for _, name := range slices.Sorted(maps.Keys(q)) {
+		for _, value := range q[name] {
+			fields = append(fields, parts.Field{Name: name, Value: value})
+		}
+	}
+	return fields
+}
+
+func (s *Server) tickedTable(act manyAct, rows []tickedRow) *parts.Table {
+	type row = tickedRow
+	return parts.NewTable(url.Values{}, rows,
+		parts.IDs(s.site, act.of, idPages[act.id], act.id, func(r row) string { return r.id }),
+		parts.Text("tenant", "name", "", func(r row) any { return r.tenant }),
+		parts.Text("type", "name", "", func(r row) any { return r.kind }),
+		parts.Text("reason", "wide", "", func(r row) any { return r.reason }),
+		parts.Moment(s.site, act.since, func(r row) time.Time { return r.at }))
+}
+
+// mostPages bounds the pages of a list that are read for a question.
+const mostPages = 5
+
+// letterRows reads the list of dead letters until all with the ids of the address are found. One delivery that its own
+// page has asked about is read by its id.
+func letterRows(ctx context.Context, s *Server, q url.Values) (found tickedRows, err error) {
+	ids := q["delivery_id"]
+	if len(ids) == 1 && !q.Has(ticked) && !q.Has("since") {
+		d, err := ask(ctx, s, api.GetDelivery, api.DeliveryRequest{DeliveryID: ids[0]})
+		if err == nil && d.State == delivery.Dead {
+			found.rows = []tickedRow{{d.DeliveryID, d.TenantID, d.EventType, d.Reason, d.UpdatedAt}}
+		}
+		found.all = true
+		return found, err
+	}
+	of, err := s.letters(q)
+	if err != nil {
+		return found, err
+	}
+	page := pageOf(q)
+	page.Limit = new(stack.MaxPage)
+	for range mostPages {
+		letters, err := ask(ctx, s, api.ListDeadLetters, api.DeadLettersRequest{Page: page, Selector: of})
+		if err != nil {
+			return found, err
+		}
+		for _, l := range letters.Data {
+			found.rows = append(found.rows, tickedRow{l.DeliveryID, l.TenantID, l.EventType, l.Reason, l.DiedAt})
+		}
+		found.all = letters.NextCursor == nil
+		if found.all || found.have(ids) {
+			break
+		}
+		page.Cursor = *letters.NextCursor
+	}
+	return found, nil
+}
+
+// have reports whether all ids are among the rows.
+func (t tickedRows) have(ids []string) bool {
+	return !slices.ContainsFunc(ids, func(id string) bool {
+		return !slices.ContainsFunc(t.rows, func(r tickedRow) bool { return r.id == id })
+	})
+}
+
+// eventRows reads the list of rejected events. A queue has no pages: a list that is full may lack some.
+func eventRows(ctx context.Context, s *Server, q url.Values) (found tickedRows, err error) {
+	of, err := s.events(q)
+	if err != nil {
+		return found, err
+	}
+	events, err := ask(ctx, s, api.ListRejected, rejectedRequest(of))
+	for _, e := range events.Data {
+		told := stack.DescribeRejected(e)
+		found.rows = append(found.rows, tickedRow{told.MessageID, told.Tenant, told.Type, told.Fault, told.SentAt})
+	}
+	found.all = len(found.rows) < stack.MaxPage && events.Note == ""
+	return found, err
+}
+
+// rejectedRequest asks for the rejected events of a selection.
+func rejectedRequest(of api.Selector) api.RejectedRequest {
+	return api.RejectedRequest{
+		Limit: new(stack.MaxPage), TenantID: of.TenantID, Reason: of.Reason, Since: of.Since, Until: of.Until,
+	}
+}
