@@ -14,7 +14,7 @@ ROLES = {"abuse", "hostmaster", "mailer-daemon", "postmaster"}  # whoever reads 
 
 
 def checked(text: str) -> str:
-    """Returns a text that is one plain address, and nothing for all else: lists, quotes, line feeds, other alphabets."""
+    """Returns a text that is one plain address, and nothing for lists, quotes, line feeds and other alphabets."""
     if len(text) > 254 or not ADDRESS.fullmatch(text):
         return ""
     local, domain = text.split("@")

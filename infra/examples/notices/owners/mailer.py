@@ -103,7 +103,8 @@ class Mailer:
         again = os.environ["ENDPOINTS_TABLE"] != ""
         kept = json.dumps({name: value for name, value in notice.items() if name != "contact" or not again})
         if not self.book.ask(who, what, hashlib.sha256(token.encode()).hexdigest(), kept):
-            if self.book.change(who, what, "SET notice = :notice", "consent = :asked", notice=kept, asked="asked") is None:
+            later = self.book.change(who, what, "SET notice = :notice", "consent = :asked", notice=kept, asked="asked")
+            if later is None:
                 raise Busy  # the owner has just answered
             return "asked"
         link = f"{os.environ['PAGE']}?who={who[8:]}&what={what[6:]}&token={token}"

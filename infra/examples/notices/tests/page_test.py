@@ -6,7 +6,7 @@ from unittest import main
 from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 from samtranslator.yaml_helper import yaml_parse
-from stage import DAY, HERE, RESOURCES, Stage, calls, mailer, page, refuses, report, rows, took
+from stage import DAY, HERE, RESOURCES, Stage, calls, mailer, os, page, refuses, report, rows, took
 
 
 class Links(Stage):
@@ -39,7 +39,8 @@ class Links(Stage):
     def test_expire_after_a_week_and_are_not_guessed(self) -> None:
         link = self.asked()
         end = {"Z": "Y"}.get(link[-1], "Z")
-        for wrong in (link[:-1] + end, link.replace("who=", "who=0"), link + "&stop=" + "0" * 32, link.split("&token")[0], ""):
+        both, bare = link + "&stop=" + "0" * 32, link.split("&token")[0]
+        for wrong in (link[:-1] + end, link.replace("who=", "who=0"), both, bare, ""):
             self.assertEqual(400, self.browse(wrong)[0], wrong)
         self.now += 7 * DAY
         self.assertEqual(400, self.browse(link)[0])
@@ -56,6 +57,12 @@ class Links(Stage):
         self.browse(link)
         self.assertEqual(["known"], self.tell(*self.queued()))
 
+    def test_bring_a_notice_that_has_its_contact_where_the_stack_cannot_read_it(self) -> None:
+        os.environ["ENDPOINTS_TABLE"] = ""
+        self.assertEqual(["asked"], self.tell(self.notice(contact="ann@example.com")))
+        self.browse(self.link())
+        self.assertEqual(["sent"], self.tell(*self.queued()))
+
     def test_answered_make_room_for_others(self) -> None:
         for n in range(6):
             self.contact(f"ann{n}@example.com", "acme", f"webhook_{n}")
@@ -67,7 +74,8 @@ class Links(Stage):
         self.tell(self.notice())
         headers = {one["Name"]: one["Value"] for one in took[0]["Content"]["Simple"]["Headers"]}
         link = self.link()
-        self.assertEqual({"List-Unsubscribe": f"<{link}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}, headers)
+        one_click = {"List-Unsubscribe": f"<{link}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
+        self.assertEqual(one_click, headers)
         self.assertEqual(400, self.browse(link.replace("stop=", "stop=0")[:-1])[0])
         self.assertEqual(200, self.browse(link, "GET")[0])
         self.assertEqual(["sent"], self.tell(self.notice()))
@@ -126,7 +134,7 @@ class Rights(Stage):
 
 
     def test_name_actions_and_resources_one_by_one(self) -> None:
-        """AWS's translator makes the roles. The mailer's alone may read contacts, where the stack is given that right."""
+        """AWS's translator makes the roles. The mailer's alone may read contacts."""
         for reader in ("", "arn:aws:iam::111122223333:policy/readers"):
             text = yaml_parse((HERE.parent / "owners.yaml").read_text())
             given = {"Bus": "b", "Sender": "a@b.de", "Identity": "b.de", "ContactReaders": reader}

@@ -13,6 +13,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+from botocore.exceptions import ClientError
 from moto import mock_aws
 from moto.dynamodb.models import dynamodb_backends
 from samtranslator.yaml_helper import yaml_parse
@@ -74,8 +75,6 @@ refuses: list[str] = []  # codes with which SES refuses the next mails
 
 def answer(params: dict[str, Any], **_: Any) -> None:
     if refuses:
-        from botocore.exceptions import ClientError
-
         to = params["Destination"]["ToAddresses"][0]
         code = refuses.pop(0)
         metadata = {"HTTPStatusCode": 500 if code == "InternalFailure" else 400}
