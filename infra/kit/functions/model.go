@@ -13,12 +13,14 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/edges/tokens"
 	"github.com/herald-webhooks/herald/internal/operators/control"
 	handledead "github.com/herald-webhooks/herald/internal/pipeline/deadletter"
 	"github.com/herald-webhooks/herald/internal/pipeline/deliver"
 	"github.com/herald-webhooks/herald/internal/pipeline/release"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/rules/token"
 	"github.com/herald-webhooks/herald/internal/rules/trace"
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
@@ -61,9 +63,11 @@ func OnModel(m *model.Model, name string, rules deliver.Rules, random *rand.Rand
 				m.RetryQueue.Name: delivery.RetryQueue, m.SlowQueue.Name: delivery.SlowQueue,
 			},
 		},
-		Secrets: p.Keys(), Sender: delivery.Sender{Client: p.Poster(), UserAgent: "Herald/test", Now: now},
-		Rules:  rules,
-		Output: deliver.Output{Log: log, Metrics: metrics("deliver")}, Now: now, Random: number,
+		Secrets: p.Keys(),
+		Tokens:  &tokens.Keeper{Server: p.Asker(), Shared: p.Tokens(), Patience: token.Patience, Now: now},
+		Sender:  delivery.Sender{Client: p.Poster(), UserAgent: "Herald/test", Now: now},
+		Rules:   rules,
+		Output:  deliver.Output{Log: log, Metrics: metrics("deliver")}, Now: now, Random: number,
 	}
 	p.release = &release.Handler{
 		Backlog: p.Backlog(), Circuits: p.Circuits(), Endpoints: p.Reader(false), Records: p.Deliveries(), Rates: p.Rates(),

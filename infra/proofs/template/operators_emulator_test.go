@@ -27,6 +27,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/operators/replay"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
+	"github.com/herald-webhooks/herald/internal/rules/token"
 	"github.com/herald-webhooks/herald/internal/tenants/webhooks"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
@@ -105,6 +106,11 @@ func (s *stage) seed() {
 	s.must(charging.MoveSlow(s.t.Context(), "slow", until, s.now.Add(10*time.Hour)))
 	_, err = circuits.Charge(s.t.Context(), "passed", time.Hour, s.now.Add(-48*time.Hour))
 	s.must(err)
+	sharing := dynamo.NewTokens(dynamodb.NewFromConfig(s.aws("deliver")), s.resources["EndpointHealth"])
+	claim, good := token.Kept{Of: "a", Claim: "1"}, dynamo.EndpointKey{TenantID: "acme", EndpointID: "webhook_good"}
+	_, _, err = sharing.Claim(s.t.Context(), good, claim, s.now)
+	s.must(err)
+	s.must(sharing.Store(s.t.Context(), good, claim, s.now))
 	s.limit("webhook_good", 300)
 	s.down["webhook_slow"] = true
 	last := s.message("webhook_bad")
@@ -159,7 +165,8 @@ func (s *stage) manage() {
 	id := ""
 	for _, r := range [][3]string{
 		{"POST", "", `{"url":"https://example.com/","events":["*"]}`}, {"GET", "", ""}, {"GET", "/", ""},
-		{"PATCH", "/", `{"description":"x","headers":{"X":"y"},"contact":"ann"}`}, {"DELETE", "/", ""},
+		{"PATCH", "/", `{"description":"x","headers":{"X":"y"},"contact":"ann",
+			"oauth2":{"token_url":"https://id.example/","client_id":"a","client_secret":"b"}}`}, {"DELETE", "/", ""},
 		{"POST", "//restore", ""}, {"POST", "//test", ""}, {"GET", "//jwks.json", ""}, {"DELETE", "/", ""},
 	} {
 		path := "/v1/webhooks" + strings.Replace(r[1], "/", "/"+id, 1)

@@ -150,6 +150,7 @@ func TestWhoMayReadAndWriteEndpointsKeysAndWhatWaits(t *testing.T) {
 		}},
 		"see sealed secrets":  {reads, asked{resource: "Endpoints", attributes: "sealed_secret", answer: some}, sealed},
 		"see sealed headers":  {reads, asked{resource: "Endpoints", attributes: "sealed_headers", answer: some}, sealed},
+		"see client secrets":  {reads, asked{resource: "Endpoints", attributes: "sealed_oauth2", answer: some}, sealed},
 		"see whole endpoints": {reads, asked{resource: "Endpoints", answer: whole}, sealed},
 		"find endpoints of all tenants by their ids": {reads, asked{resource: "Endpoints/by-endpoint", answer: some},
 			[]string{"Webhooks Query"}},

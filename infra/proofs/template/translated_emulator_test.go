@@ -83,8 +83,8 @@ func TestOnlyTheirRolesUseTheKeys(t *testing.T) {
 		"DeadLetterKey DeadletterRole kms:GenerateDataKey dead-letter",
 		"DeadLetterKey InspectRole kms:Decrypt dead-letter",
 		"DeadLetterKey ReplayRole kms:Decrypt dead-letter",
-		"SecretsKey DeliverRole kms:Decrypt [signing-secret headers]",
-		"SecretsKey WebhooksRole kms:Encrypt [signing-secret headers]",
+		"SecretsKey DeliverRole kms:Decrypt [signing-secret headers client-secret]",
+		"SecretsKey WebhooksRole kms:Encrypt [signing-secret headers client-secret]",
 	}
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {

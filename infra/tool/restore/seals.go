@@ -15,19 +15,21 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
-// resealEndpoint seals an endpoint's signing secret, the one before it and its owner's headers anew, under the stack's
-// own key.
+// resealEndpoint seals an endpoint's signing secret, the one before it, its owner's headers and its client secret anew,
+// under the stack's own key.
 func resealEndpoint(ctx context.Context, r *restorer, i item) (item, error) {
 	var row struct {
-		Secret  int `dynamodbav:"secret_version"`
-		Headers int `dynamodbav:"headers_version"`
+		Secret  int             `dynamodbav:"secret_version"`
+		Headers int             `dynamodbav:"headers_version"`
+		OAuth   *endpoint.OAuth `dynamodbav:"oauth2"`
+		Client  int             `dynamodbav:"oauth2_version"`
 	}
 	if err := attributevalue.UnmarshalMap(i, &row); err != nil {
 		return nil, fmt.Errorf("reading an endpoint: %w", err)
 	}
 	e := endpoint.Endpoint{
 		TenantID: text(i, "tenant_id"), ID: strings.TrimPrefix(text(i, "endpoint_id"), deletedPrefix), URL: text(i, "url"),
-		SecretVersion: row.Secret, HeadersVersion: row.Headers,
+		SecretVersion: row.Secret, HeadersVersion: row.Headers, OAuth: row.OAuth, OAuthVersion: row.Client,
 		PublicKey: text(i, "public_key"), PreviousKey: text(i, "previous_key"),
 	}
 	i, err := resealOne(ctx, r, i, "sealed_secret", keyring.SecretOf(e))
@@ -38,7 +40,11 @@ func resealEndpoint(ctx context.Context, r *restorer, i item) (item, error) {
 	if err != nil {
 		return nil, err
 	}
-	return resealOne(ctx, r, i, "sealed_headers", keyring.HeadersOf(e))
+	i, err = resealOne(ctx, r, i, "sealed_headers", keyring.HeadersOf(e))
+	if err != nil {
+		return nil, err
+	}
+	return resealOne(ctx, r, i, "sealed_oauth2", keyring.ClientSecretOf(e))
 }
 
 // resealOne seals an attribute anew, if the item has it.

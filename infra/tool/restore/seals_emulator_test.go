@@ -21,6 +21,12 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 	old := dynamo.NewEndpoints(s.client, s.copied.Endpoints)
 	e := made(t, old, "acme")
 	e.HeadersVersion, e.PublicKey, e.PreviousKey = 2, "whpk_new", "whpk_old"
+	e.OAuth, e.OAuthVersion = &endpoint.OAuth{TokenURL: "https://id.example/"}, 3
+	ofClient := keyring.ClientSecretOf(e)
+	client, err := keyring.NewSecrets(s.kms, s.oldKey).Seal(t.Context(), ofClient, "client")
+	if err != nil {
+		t.Fatal(err)
+	}
 	id, ofHeaders, before := keyring.SecretOf(e), keyring.HeadersOf(e), keyring.PreviousOf(e)
 	secret, err := keyring.NewSecrets(s.kms, s.oldKey).Seal(t.Context(), id, "whsec_secret")
 	if err != nil {
@@ -37,6 +43,7 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 	want := change(t, old, e, func(e *endpoint.Endpoint) {
 		e.SealedSecret, e.SealedHeaders, e.HeadersVersion, e.HeaderNames = secret, headers, 2, []string{"X"}
 		e.SealedPrevious, e.PublicKey, e.PreviousKey = previous, "whpk_new", "whpk_old"
+		e.OAuth, e.OAuthVersion, e.SealedOAuth = &endpoint.OAuth{TokenURL: "https://id.example/"}, 3, client
 	})
 	s.restored(options{table: "Endpoints", key: s.oldKey}, counts{Read: 2, Restored: 1, Left: 1, Mended: 1})
 	got, found, err := dynamo.NewEndpoints(s.client, s.own.Endpoints).Get(t.Context(), "acme", e.ID)
@@ -49,7 +56,7 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 		want string
 	}{
 		{id, got.SealedSecret, "whsec_secret"}, {before, got.SealedPrevious, "whsec_before"},
-		{ofHeaders, got.SealedHeaders, "X:y\n"},
+		{ofHeaders, got.SealedHeaders, "X:y\n"}, {ofClient, got.SealedOAuth, "client"},
 	} {
 		opened, err := keyring.NewSecrets(s.kms, s.ownKey).Open(t.Context(), sealed.id, sealed.text)
 		if err != nil || opened != sealed.want {
@@ -62,7 +69,7 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 		t.Errorf("the restored headers open for another origin: %q, %v", opened, err)
 	}
 	got.SealedSecret, got.SealedHeaders = want.SealedSecret, want.SealedHeaders
-	got.SealedPrevious = want.SealedPrevious
+	got.SealedPrevious, got.SealedOAuth = want.SealedPrevious, want.SealedOAuth
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("changed (-want +got)\n%s", diff)
 	}

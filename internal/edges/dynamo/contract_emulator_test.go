@@ -19,7 +19,8 @@ func TestStores_keepTheirContract(t *testing.T) {
 		r := newRig(t)
 		return storetest.Backend{
 			Circuits: r.circuits, WithoutNotices: r.circuits.WithoutNotices(), Backlog: r.backlog,
-			Rates: dynamo.NewRates(r.faulty, r.tables.EndpointHealth), Deliveries: r.deliveries,
+			Tokens: dynamo.NewTokens(r.faulty, r.tables.EndpointHealth),
+			Rates:  dynamo.NewRates(r.faulty, r.tables.EndpointHealth), Deliveries: r.deliveries,
 			TestCounts:  dynamo.NewTestCounts(r.faulty, r.tables.Deliveries),
 			DeadLetters: r.letters, Jobs: r.jobs, APIKeys: r.keys, Endpoints: r.endpoints,
 			AtMostThree: r.endpoints.Most(3),

@@ -132,6 +132,17 @@ func wholeEndpoint() endpoint.Endpoint {
 	return e
 }
 
+// tokenEndpoint gets tokens, as none of the other endpoints does.
+func tokenEndpoint() endpoint.Endpoint {
+	e := wantEndpoint
+	e.OAuth = &endpoint.OAuth{
+		TokenURL: "https://id.example.com/token", ClientID: "herald", Scope: "a b", Audience: "urn:x",
+		Method: endpoint.ClientSecretPost,
+	}
+	e.OAuthVersion, e.SealedOAuth = 2, []byte("sealed client secret")
+	return e
+}
+
 // What the circuit, the dead letter, the key and the job above lack.
 var (
 	wantRetry = func() circuit.Item {

@@ -18,7 +18,9 @@ func TestEveryFieldOfAnEndpointIsStored(t *testing.T) {
 		Status: endpoint.Disabled, Site: "example.com", SecretVersion: 1, SealedSecret: []byte("s"),
 		SealedPrevious: []byte("p"),
 		HeaderNames:    []string{"X"}, HeadersVersion: 2, SealedHeaders: []byte("h"), Revision: "r",
-		PublicKey: "whpk_1", PreviousKey: "whpk_0", RateLimit: 10, AboutRow: endpoint.AboutKept,
+		PublicKey: "whpk_1", PreviousKey: "whpk_0", RateLimit: 10,
+		OAuth:        &endpoint.OAuth{TokenURL: "https://id.example/", ClientID: "c", Scope: "s", Audience: "a", Method: "m"},
+		OAuthVersion: 3, SealedOAuth: []byte("o"), AboutRow: endpoint.AboutKept,
 	}
 	for _, at := range []*time.Time{
 		&want.CreatedAt, &want.UpdatedAt, &want.SitedAt, &want.DeletedAt, &want.SecretRotatedAt, &want.PreviousUntil,

@@ -56,8 +56,8 @@ func rowKey(e endpoint.Endpoint) EndpointKey {
 	return key.deleted()
 }
 
-// Check decides whether an endpoint may have its URL. It gets the ids, statuses and URLs of the tenant's live
-// endpoints.
+// Check decides whether an endpoint may have its URLs. It gets the ids, statuses and URLs of the tenant's live
+// endpoints, and where their tokens come from.
 type Check func(live []endpoint.Endpoint) error
 
 // Create stores a new endpoint if check allows it; a nil check allows every endpoint. The error is ErrLimit if the
@@ -109,7 +109,7 @@ func (s *Endpoints) check(ctx context.Context, tenantID string, check Check) (se
 	if err != nil {
 		return nil, err
 	}
-	live, err := s.under(ctx, tenantID, endpoint.IDPrefix, "tenant_id, endpoint_id, #status, #url")
+	live, err := s.under(ctx, tenantID, endpoint.IDPrefix, "tenant_id, endpoint_id, #status, #url, oauth2")
 	if err != nil {
 		return nil, err
 	}

@@ -100,6 +100,10 @@ func formats() map[string]format {
 			ofEndpoints, keyOf("tenant_id", "acme", "endpoint_id", endpointID),
 			func(s rig) { create(s, wholeEndpoint()) }, readEndpoint, wholeEndpoint(),
 		},
+		"endpoint-oauth2": {
+			ofEndpoints, keyOf("tenant_id", "acme", "endpoint_id", endpointID),
+			func(s rig) { create(s, tokenEndpoint()) }, readEndpoint, tokenEndpoint(),
+		},
 		"endpoint-marks-sited": {
 			ofEndpoints, keyOf("tenant_id", "marks#acme", "endpoint_id", "#marks"),
 			func(s rig) {

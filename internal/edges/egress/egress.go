@@ -1,4 +1,5 @@
-// Package egress is the only outbound HTTP client of the functions.
+// Package egress is the outbound HTTP client of the functions, and the dialler of the only other one, which gets access
+// tokens (internal/edges/tokens).
 //
 // It speaks HTTP/1.1 over TLS, one exchange at a time on a connection, in the caller's own
 // goroutine. Of answers it takes status and Retry-After, whatever their form; net/http's parser says whether their

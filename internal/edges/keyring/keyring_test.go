@@ -78,6 +78,7 @@ var (
 func TestSecrets_Seal_bindsToEndpointPurposeVersionAndOrigin(t *testing.T) {
 	e := endpoint.Endpoint{
 		TenantID: "acme", ID: "webhook_1", URL: "https://EXAMPLE.com/hooks?token=x", SecretVersion: 3, HeadersVersion: 7,
+		OAuth: &endpoint.OAuth{TokenURL: "https://ID.example:8443/token?tenant=x"}, OAuthVersion: 9,
 	}
 	rotated := e
 	rotated.SecretVersion, rotated.PublicKey, rotated.PreviousKey = 4, "whpk_new", "whpk_old"
@@ -93,6 +94,10 @@ func TestSecrets_Seal_bindsToEndpointPurposeVersionAndOrigin(t *testing.T) {
 		HeadersOf(e): {
 			"purpose": "headers", "tenant_id": "acme", "endpoint_id": "webhook_1", "headers_version": "7",
 			"origin": "https://example.com:443",
+		},
+		ClientSecretOf(e): {
+			"purpose": "client-secret", "tenant_id": "acme", "endpoint_id": "webhook_1", "oauth2_version": "9",
+			"origin": "https://example.com:443", "token_origin": "https://id.example:8443",
 		},
 	} {
 		client := &fakeKMS{}
@@ -226,11 +231,13 @@ func TestSecrets_Open_keepsTheNewestAndNoMoreThanItsBound(t *testing.T) {
 // Deliveries that wait for the same secret share a call, and never the secret of another.
 func TestSecrets_Open_sharesACallOnlyForTheSameSecret(t *testing.T) {
 	ids := []SecretID{
-		{"acme", "webhook_1", 3, "", false, ""}, {"globex", "webhook_1", 3, "", false, ""},
-		{"acme", "webhook_2", 3, "", false, ""},
-		{"acme", "webhook_1", 4, "", false, ""}, {"acme", "webhook_1", 3, "", true, "https://a.example"},
-		{"acme", "webhook_1", 3, "whpk_1", false, ""}, {"acme", "webhook_1", 3, "", true, "https://b.example"},
-		{"acme", "webhook_1", 3, "", false, ""},
+		{"acme", "webhook_1", 3, "", false, "", ""}, {"globex", "webhook_1", 3, "", false, "", ""},
+		{"acme", "webhook_2", 3, "", false, "", ""},
+		{"acme", "webhook_1", 4, "", false, "", ""}, {"acme", "webhook_1", 3, "", true, "", "https://a.example"},
+		{"acme", "webhook_1", 3, "whpk_1", false, "", ""}, {"acme", "webhook_1", 3, "", true, "", "https://b.example"},
+		{"acme", "webhook_1", 3, "", false, "https://c.example", "https://a.example"},
+		{"acme", "webhook_1", 3, "", false, "https://d.example", "https://a.example"},
+		{"acme", "webhook_1", 3, "", false, "", ""},
 	}
 	synctest.Test(t, func(t *testing.T) {
 		client := &fakeKMS{gate: make(chan struct{})}

@@ -1,14 +1,15 @@
-// Package keyring is Herald's use of KMS: signing secrets and owners' headers sealed one by one, and data keys for
-// dead letters.
+// Package keyring is Herald's use of KMS: signing secrets, owners' headers and client secrets sealed one by one, and
+// data keys for dead letters.
 //
 // It promises that a ciphertext opens only under the encryption context that it was made with, so that none can be
-// moved to another tenant, endpoint, version or delivery, and no headers to another origin. It writes no plaintext
-// anywhere.
+// moved to another tenant, endpoint, version or delivery, and no headers or client secret to another origin. It writes
+// no plaintext anywhere.
 //
 // A secret is sealed under the context {purpose, tenant_id, endpoint_id, secret_version}, and with a key pair also
 // public_key: a key that was exchanged in the row opens nothing, so that what receivers are shown is what signs.
 // Secret and private key are sealed in one call. Headers are sealed under {purpose, tenant_id, endpoint_id,
-// headers_version, origin}, where the origin is scheme, host and port of the URL. The secret before a rotation with an
+// headers_version, origin}, where the origin is scheme, host and port of the URL, and a client secret under {purpose,
+// tenant_id, endpoint_id, oauth2_version, origin, token_origin}. The secret before a rotation with an
 // overlap keeps its ciphertext, which opens under the version before. By the key's policy webhooks alone encrypts and
 // deliver alone decrypts. CloudTrail shows contexts.
 package keyring
@@ -40,14 +41,16 @@ type SecretsClient interface {
 // endpoint, tenant or version, or, if it is headers, for another origin.
 var ErrUnopenable = errors.New("unopenable")
 
-// SecretID names one version of one endpoint's signing secret, or of its owner's headers.
+// SecretID names one version of one endpoint's signing secret, of its owner's headers, or of the client secret that
+// gets its tokens.
 type SecretID struct {
 	TenantID   string
 	EndpointID string
-	Version    int    // secrets and headers are counted apart
+	Version    int    // each kind is counted apart
 	PublicKey  string // of the private key that is sealed with a secret; "" where none is
 	Headers    bool   // it is headers
-	URL        string // where headers go; they open for its origin alone
+	TokenURL   string // where a client secret goes; "": it is none
+	URL        string // where headers and tokens go; they open for its origin alone
 }
 
 // SecretOf names the signing secret of an endpoint.
@@ -65,12 +68,22 @@ func HeadersOf(e endpoint.Endpoint) SecretID {
 	return SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.HeadersVersion, Headers: true, URL: e.URL}
 }
 
-// context is the KMS encryption context. CloudTrail shows it: ids, a public key, and the host that headers go to. With
+// ClientSecretOf names the client secret of an endpoint with an OAuth.
+func ClientSecretOf(e endpoint.Endpoint) SecretID {
+	return SecretID{
+		TenantID: e.TenantID, EndpointID: e.ID, Version: e.OAuthVersion, TokenURL: e.TokenURL(), URL: e.URL,
+	}
+}
+
+// context is the KMS encryption context. CloudTrail shows it: ids, a public key, and the hosts that values go to. With
 // the public key in it, a row whose public key was exchanged cannot be opened. So no delivery is signed by another key
 // than the one that receivers are shown.
 func (id SecretID) context() (map[string]string, error) {
 	bound := map[string]string{"tenant_id": id.TenantID, "endpoint_id": id.EndpointID}
 	version := strconv.Itoa(id.Version)
+	if id.TokenURL != "" {
+		return id.clientContext(bound, version)
+	}
 	if !id.Headers {
 		bound["purpose"], bound["secret_version"] = "signing-secret", version
 		if id.PublicKey != "" {
@@ -82,6 +95,19 @@ func (id SecretID) context() (map[string]string, error) {
 	bound["purpose"] = "headers"
 	bound["headers_version"] = version
 	bound["origin"] = origin
+	return bound, err
+}
+
+// clientContext binds a client secret to the origin of the token URL, which gets it, and to that of the endpoint, which
+// gets the tokens.
+func (id SecretID) clientContext(bound map[string]string, version string) (map[string]string, error) {
+	origin, err := endpoint.Origin(id.URL)
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := endpoint.Origin(id.TokenURL)
+	bound["purpose"], bound["oauth2_version"] = "client-secret", version
+	bound["origin"], bound["token_origin"] = origin, tokens
 	return bound, err
 }
 
@@ -97,7 +123,7 @@ func (id SecretID) kept() SecretID {
 	id.TenantID = strings.Clone(id.TenantID)
 	id.EndpointID = strings.Clone(id.EndpointID)
 	id.PublicKey = strings.Clone(id.PublicKey)
-	id.URL = strings.Clone(id.URL)
+	id.TokenURL, id.URL = strings.Clone(id.TokenURL), strings.Clone(id.URL)
 	return id
 }
 

@@ -50,9 +50,15 @@ func (h *Handler) post(ctx context.Context, c candidate, to *receiver, charging 
 	}
 	begun := h.Now()
 	charging.begun(c.message.TenantID, begun)
-	out := h.Sender.Attempt(ctx, c.message, target)
-	if out.Reason == delivery.ReasonTimeout {
+	out, err := h.request(ctx, c, target)
+	if err != nil {
+		return attempt{}, err
+	}
+	switch out.Reason {
+	case delivery.ReasonTimeout:
 		to.hangs.Store(true)
+		fallthrough
+	case delivery.ReasonTokenUnreachable:
 		if ctx.Err() != nil { // our deadline, not the attempt's
 			out.Reason = delivery.ReasonOutOfTime
 		}

@@ -13,7 +13,7 @@ type attempt struct {
 	// outcome has the reason if no POST was made.
 	outcome delivery.Outcome
 
-	// begun is when the POST began. It is zero if there was none.
+	// begun is when the POST began, or the wait for the token that it needs. It is zero if there was neither.
 	begun time.Time
 
 	// ended is when the POST ended. If there was none, it is when that was decided.
@@ -23,7 +23,8 @@ type attempt struct {
 	err error
 }
 
-// posted reports whether a POST was begun.
+// posted reports whether a POST was begun, or would have been with a token. Without one, the attempt has failed all the
+// same.
 func (a attempt) posted() bool { return !a.begun.IsZero() }
 
 // notBegun is an attempt without a POST, as when its time ran out.

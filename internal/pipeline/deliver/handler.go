@@ -9,6 +9,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/keyring"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/edges/tokens"
 	"github.com/herald-webhooks/herald/internal/rules/allowance"
 	"github.com/herald-webhooks/herald/internal/rules/backlog"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
@@ -22,6 +23,7 @@ type Handler struct {
 	Tables  Tables
 	Queues  Queues
 	Secrets Secrets
+	Tokens  Tokens
 	Sender  delivery.Sender
 	Rules   Rules
 	Output  Output
@@ -77,6 +79,12 @@ type Secrets interface {
 	Open(ctx context.Context, id keyring.SecretID, sealed []byte) (string, error)
 }
 
+// Tokens has the access tokens of endpoints with an OAuth (tokens.Keeper).
+type Tokens interface {
+	Token(ctx context.Context, w tokens.Wanted) (access string, why delivery.Reason, err error)
+	Refused(ctx context.Context, key dynamo.EndpointKey, access string)
+}
+
 // Queues are the queues that deliver sends to, and the ones on which it hides messages until a retry.
 type Queues struct {
 	Retry, Slow, DeadLetter Sender
@@ -100,8 +108,9 @@ type Rules struct {
 	Schedule    retry.Schedule
 	Circuit     circuit.Settings
 	Allowance   allowance.Settings
-	PerEndpoint int  // attempts to one endpoint at a time within a batch
-	Unrecorded  bool // first-time successes leave no record
+	Attempt     time.Duration // the time of an attempt, which its token and its POST share
+	PerEndpoint int           // attempts to one endpoint at a time within a batch
+	Unrecorded  bool          // first-time successes leave no record
 }
 
 // Output is the log and the metrics.

@@ -16,12 +16,14 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/keyring"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/edges/tokens"
 	"github.com/herald-webhooks/herald/internal/rules/allowance"
 	"github.com/herald-webhooks/herald/internal/rules/backlog"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/retry"
+	"github.com/herald-webhooks/herald/internal/rules/token"
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
@@ -30,7 +32,7 @@ var (
 	schedule = retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9} // 5 s, 20 s, 80 s, then long
 	rules    = Rules{
 		Schedule: schedule, Circuit: circuit.New(time.Minute, 30*time.Second),
-		Allowance: allowance.New(200, 15*time.Second), PerEndpoint: 10,
+		Allowance: allowance.New(200, 15*time.Second), PerEndpoint: 10, Attempt: 15 * time.Second,
 	}
 )
 
@@ -245,6 +247,7 @@ func (w *rig) handler() *Handler {
 			ARNs: map[string]delivery.Queue{"retry": delivery.RetryQueue, "slow": delivery.SlowQueue},
 		},
 		Secrets: secrets{p.Keys()},
+		Tokens:  &tokens.Keeper{Server: p.Asker(), Shared: p.Tokens(), Patience: token.Patience, Now: time.Now},
 		Sender:  delivery.Sender{Client: w, UserAgent: "Herald/test", Now: time.Now},
 		Rules:   w.rules,
 		Output: Output{

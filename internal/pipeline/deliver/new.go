@@ -18,10 +18,12 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/keyring"
 	"github.com/herald-webhooks/herald/internal/edges/queue"
 	"github.com/herald-webhooks/herald/internal/edges/telemetry"
+	"github.com/herald-webhooks/herald/internal/edges/tokens"
 	"github.com/herald-webhooks/herald/internal/rules/allowance"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/retry"
+	"github.com/herald-webhooks/herald/internal/rules/token"
 	"github.com/herald-webhooks/herald/internal/rules/trace"
 )
 
@@ -77,6 +79,9 @@ func New(c Config) (*Handler, error) {
 	if err = errors.Join(s.validate(), err); err != nil {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}
+	client := egress.New(egress.Config{
+		Policy: policy, ConnectTimeout: s.ConnectTimeout.Duration(), AttemptTimeout: s.AttemptTimeout.Duration(),
+	})
 	tables, queues := dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
 	hide := func(url string) Visibility { return queue.Visibility{Client: queues, URL: url} }
 	h := &Handler{
@@ -103,12 +108,13 @@ func New(c Config) (*Handler, error) {
 			},
 		},
 		Secrets: keyring.NewSecrets(kms.NewFromConfig(c.AWS), s.SecretsKeyARN),
+		Tokens: &tokens.Keeper{
+			Server: tokens.NewClient(client, config.UserAgent()), Shared: dynamo.NewTokens(tables, s.EndpointHealthTable),
+			Patience: min(token.Patience, s.AttemptTimeout.Duration()), Now: time.Now,
+		},
 		Sender: delivery.Sender{
-			Client: egress.New(egress.Config{
-				Policy: policy, ConnectTimeout: s.ConnectTimeout.Duration(), AttemptTimeout: s.AttemptTimeout.Duration(),
-			}),
-			UserAgent: config.UserAgent(), Companions: s.CompanionHeaders, Asymmetric: bool(s.AsymmetricSignatures),
-			Now: time.Now,
+			Client: client, UserAgent: config.UserAgent(),
+			Companions: s.CompanionHeaders, Asymmetric: bool(s.AsymmetricSignatures), Now: time.Now,
 		},
 		Rules:  s.rules(),
 		Output: Output{Log: c.Log, Metrics: c.Metrics, Sample: s.SuccessLogSample, Heartbeat: s.HeartbeatTenant},
@@ -144,6 +150,7 @@ func (s Settings) rules() Rules {
 		},
 		Circuit:     circuit.New(s.Minute.Duration(), s.FunctionTimeout.Duration()),
 		Allowance:   allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()).Behind(s.BatchWindow.Duration()),
+		Attempt:     s.AttemptTimeout.Duration(),
 		PerEndpoint: s.EndpointConcurrency,
 		Unrecorded:  s.RecordAcknowledged == recordNone,
 	}

@@ -109,6 +109,16 @@ func (h *Handler) reportRecord(ctx context.Context, e end, duplicate bool) {
 	h.Output.Log.LogAttrs(ctx, level, line, e.attrs(duplicate, blame)...)
 }
 
+// host is the one that is to blame: the receiver's, or that of its token server.
+func (e end) host() string {
+	to := e.reading.Endpoint
+	switch e.outcome.Reason {
+	case delivery.ReasonTokenRefused, delivery.ReasonTokenUnreachable:
+		to.URL = to.TokenURL()
+	}
+	return to.Host()
+}
+
 // attrs are the fields of a record's line. The receiver appears as its host only, since a path or a query may hold a
 // secret.
 func (e end) attrs(duplicate bool, blame string) []slog.Attr {
@@ -131,7 +141,7 @@ func (e end) attrs(duplicate bool, blame string) []slog.Attr {
 	if e.outcome.Reason != "" {
 		attrs = append(attrs,
 			slog.String(telemetry.KeyReason, string(e.outcome.Reason)), slog.String(telemetry.KeyFault, blame),
-			slog.String(telemetry.KeyHost, e.reading.Endpoint.Host()), slog.Float64(telemetry.KeyNext, e.wait().Seconds()))
+			slog.String(telemetry.KeyHost, e.host()), slog.Float64(telemetry.KeyNext, e.wait().Seconds()))
 	}
 	if e.err != nil {
 		attrs = append(attrs, telemetry.Cause(e.err))

@@ -37,6 +37,10 @@ const (
 	ReasonBlockedURL Reason = "blocked_url"
 	// More than 64 KiB of headers.
 	ReasonHeaderTooLarge Reason = "response_header_too_large"
+	// The endpoint's token server answered, with no token that can be used: its owner has to set oauth2 anew.
+	ReasonTokenRefused Reason = "token_refused"
+	// The token server gave no answer within 5 s, or 429 or 5xx. It is asked again after 30 s.
+	ReasonTokenUnreachable Reason = "token_unreachable" //nolint:gosec // it is no credential
 
 	// Held, or dead after 7 days: its owner has to set the endpoint active; then replay.
 	ReasonEndpointDisabled Reason = "endpoint_disabled"
@@ -68,9 +72,9 @@ const (
 	ReasonCrashed Reason = "crashed"
 	// No delivery message that this version reads. Open it, find out where it came from, purge it.
 	ReasonUnreadable Reason = "unreadable"
-	// An incident: the endpoint's row holds a secret or headers that were not sealed for it, or its URL leads to
-	// another origin than its headers. Nothing is sent. Find out who wrote the row. Its owner has to set url and
-	// headers anew, and to rotate the secret.
+	// An incident: the endpoint's row holds a secret, headers or a client secret that were not sealed for it, or its URL
+	// or token URL leads to another origin. Nothing is sent. Find out who wrote the row. Its owner has to set url,
+	// headers and oauth2 anew, and to rotate the secret.
 	ReasonUnopenable Reason = "unopenable"
 	// An operator sent it again.
 	ReasonReplayed Reason = "replayed"
@@ -83,7 +87,8 @@ func Reasons() []Reason {
 	return []Reason{
 		ReasonTimeout, ReasonConnect, ReasonDNS, ReasonTLS, ReasonTLSHandshake, ReasonProtocol, ReasonHTTP1xx,
 		ReasonHTTP3xx, ReasonHTTP4xx, ReasonHTTP429, ReasonHTTP5xx, ReasonBlockedAddress, ReasonBlockedPort,
-		ReasonBlockedURL, ReasonHeaderTooLarge, ReasonEndpointDisabled, ReasonEndpointPaused, ReasonEndpointDeleted,
+		ReasonBlockedURL, ReasonHeaderTooLarge, ReasonTokenRefused, ReasonTokenUnreachable,
+		ReasonEndpointDisabled, ReasonEndpointPaused, ReasonEndpointDeleted,
 		ReasonCircuitOpen, ReasonDiscarded, ReasonUnsubscribed, ReasonEndpointHanging, ReasonTenantSlow, ReasonRateLimited,
 		ReasonRetryAfter, ReasonInternal, ReasonOutOfTime, ReasonCrashed, ReasonUnreadable, ReasonUnopenable,
 		ReasonReplayed, ReasonReplayFault,

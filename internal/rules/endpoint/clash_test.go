@@ -71,3 +71,40 @@ func TestEndpoint_Clashes_boundsMovesOfTenantsWithMoreThanTheyMayHave(t *testing
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
+
+// An endpoint is also at the site of its token server.
+func TestEndpoint_Clashes_countsTokenServers(t *testing.T) {
+	with := func(id, url, tokens string) endpoint.Endpoint {
+		e := endpoint.Endpoint{ID: id, URL: url, Site: endpoint.SiteOf(url)}
+		if tokens != "" {
+			e.OAuth = &endpoint.OAuth{TokenURL: tokens}
+		}
+		return e
+	}
+	live := []endpoint.Endpoint{
+		with("1", "https://a.example/", "https://id.victim.example/token"),
+		with("2", "https://b.example/", "https://victim.example/other"), with("3", "https://c.example/", ""),
+	}
+	for name, row := range map[string]struct {
+		e    endpoint.Endpoint
+		want endpoint.Clash
+	}{
+		"a third token URL there": {
+			with("4", "https://d.example/", "https://x.victim.example/"),
+			endpoint.Clash{AtSite: 2, SiteFull: true, OfTokens: true},
+		},
+		"a URL there":           {with("4", "https://victim.example/", ""), endpoint.Clash{AtSite: 2, SiteFull: true}},
+		"both there count once": {with("4", "https://c.example/4", "https://c.example/token"), endpoint.Clash{AtSite: 1}},
+		"a token URL added there": {
+			with("3", "https://c.example/", "https://victim.example/"),
+			endpoint.Clash{AtSite: 2, SiteFull: true, OfTokens: true},
+		},
+		"another token URL, the same":  {with("1", "https://a.example/", "https://y.victim.example/"), endpoint.Clash{}},
+		"moved to its own token's":     {with("1", "https://victim.example/9", ""), endpoint.Clash{AtSite: 1}},
+		"a token URL at another place": {with("4", "https://d.example/", "https://a.example/"), endpoint.Clash{}},
+	} {
+		if got := row.e.Clashes(live, endpoint.Bounds{Live: endpoint.MaxLive, AtSite: 2}); got != row.want {
+			t.Errorf("%s: %+v, want %+v", name, got, row.want)
+		}
+	}
+}

@@ -32,8 +32,8 @@ const (
 	Deleted  Status = "deleted"
 )
 
-// Endpoint is one subscription. SealedSecret is the signing secret under KMS; SecretVersion
-// grows with each rotation, as HeadersVersion does with each change of SealedHeaders. After a rotation with an overlap,
+// Endpoint is one subscription. SealedSecret is the signing secret under KMS; SecretVersion grows with each rotation,
+// as HeadersVersion and OAuthVersion do with each change of what is sealed. After a rotation with an overlap,
 // SealedPrevious is the secret that was replaced. With a key pair, the private key is sealed together with the secret.
 // Zero times are times that never were. The tags name attributes in the table Endpoints.
 type Endpoint struct {
@@ -58,11 +58,14 @@ type Endpoint struct {
 	HeaderNames     []string  `dynamodbav:"header_names,omitempty"`    // of the owner's own headers
 	HeadersVersion  int       `dynamodbav:"headers_version,omitempty"`
 	SealedHeaders   []byte    `dynamodbav:"sealed_headers,omitempty"`
-	RateLimit       int       `dynamodbav:"rate_limit,omitempty"` // its owner's, in deliveries a second; 0: none
-	Revision        string    `dynamodbav:"revision"`             // changes with every write
-	AboutRow        AboutRow  `dynamodbav:"about,omitempty"`      // whether there is a row with the About
-	About           About     `dynamodbav:"-"`                    // its owner's words: they have another row
-	Marks           Marks     `dynamodbav:"-"`                    // operators', on this endpoint: they have another row
+	OAuth           *OAuth    `dynamodbav:"oauth2,omitempty"` // nil: deliveries carry no token
+	OAuthVersion    int       `dynamodbav:"oauth2_version,omitempty"`
+	SealedOAuth     []byte    `dynamodbav:"sealed_oauth2,omitempty"` // the client secret
+	RateLimit       int       `dynamodbav:"rate_limit,omitempty"`    // its owner's, in deliveries a second; 0: none
+	Revision        string    `dynamodbav:"revision"`                // changes with every write
+	AboutRow        AboutRow  `dynamodbav:"about,omitempty"`         // whether there is a row with the About
+	About           About     `dynamodbav:"-"`                       // its owner's words: they have another row
+	Marks           Marks     `dynamodbav:"-"`                       // operators', on this endpoint: they have another row
 }
 
 // ErrUnreadable is wrapped where a stored endpoint, or its marks, are malformed. Nothing is decided about such an

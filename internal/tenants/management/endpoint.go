@@ -10,13 +10,14 @@ type Metadata map[string]string
 
 // NewEndpoint is the body that creates an endpoint, or puts one in its place. URL and Events are required.
 type NewEndpoint struct {
-	URL         Member[string]   `json:"url,omitzero"`
-	Events      Member[[]string] `json:"events,omitzero"` // names and patterns
-	Description Member[string]   `json:"description,omitzero"`
-	Headers     Member[*Headers] `json:"headers,omitzero"`    // null: none
-	RateLimit   Member[*int]     `json:"rate_limit,omitzero"` // deliveries a second; null: none
-	Contact     Member[string]   `json:"contact,omitzero"`    // "": none
-	Metadata    Member[Metadata] `json:"metadata,omitzero"`   // all pairs; {}: none
+	URL         Member[string]     `json:"url,omitzero"`
+	Events      Member[[]string]   `json:"events,omitzero"` // names and patterns
+	Description Member[string]     `json:"description,omitzero"`
+	Headers     Member[*Headers]   `json:"headers,omitzero"`    // null: none
+	OAuth2      Member[*NewOAuth2] `json:"oauth2,omitzero"`     // null: none
+	RateLimit   Member[*int]       `json:"rate_limit,omitzero"` // deliveries a second; null: none
+	Contact     Member[string]     `json:"contact,omitzero"`    // "": none
+	Metadata    Member[Metadata]   `json:"metadata,omitzero"`   // all pairs; {}: none
 }
 
 // EndpointChange is the body that changes an endpoint. What it leaves out stays as it is.
@@ -32,6 +33,7 @@ type Endpoint struct {
 	Description     string          `json:"description"`
 	Events          []string        `json:"events"`
 	HeaderNames     []string        `json:"header_names,omitempty"` // where the owner has set headers
+	OAuth2          *OAuth2         `json:"oauth2,omitempty"`       // where deliveries carry a token
 	Contact         string          `json:"contact,omitempty"`      // where the owner has set one
 	Metadata        Metadata        `json:"metadata,omitempty"`     // likewise
 	RateLimit       *int            `json:"rate_limit"`             // the owner's, deliveries a second; null: none
@@ -46,6 +48,7 @@ type Endpoint struct {
 	PublicKey       *string         `json:"public_key"`                // null where it has no key pair
 	SigningSecret   string          `json:"signing_secret,omitzero"`   // create and rotate only
 	HeadersDropped  []string        `json:"headers_dropped,omitempty"` // names; a change of the URL's origin only
+	OAuth2Dropped   bool            `json:"oauth2_dropped,omitzero"`   // a change of the URL's origin only
 	Warnings        []Warning       `json:"warnings,omitempty"`        // create, put, change and restore only
 }
 

@@ -14,7 +14,8 @@ import (
 )
 
 // viewOf shows an endpoint as it is at a time: the end of an overlap is shown when it comes, although nothing is
-// written then. The signing secret and the values of headers are not in it, since nothing here can decrypt them.
+// written then. The signing secret, the values of headers and the client secret are not in it, since nothing here can
+// decrypt them.
 func (h *Handler) viewOf(e endpoint.Endpoint, now time.Time) management.Endpoint {
 	if !e.Overlaps(now) {
 		e.EndOverlap()
@@ -26,6 +27,7 @@ func (h *Handler) viewOf(e endpoint.Endpoint, now time.Time) management.Endpoint
 	return management.Endpoint{
 		ID: e.ID, URL: e.URL, Description: e.Description, Events: e.Events, Status: e.Status,
 		HeaderNames: e.HeaderNames, Contact: e.About.Contact, Metadata: e.About.Metadata,
+		OAuth2:    shownOAuth(e.OAuth),
 		RateLimit: limit(e.RateLimit), OperatorLimit: limit(e.Marks.RateLimit), EffectiveLimit: limit(e.Rate()),
 		CreatedAt: timestamp(e.CreatedAt), UpdatedAt: timestamp(e.UpdatedAt), DeletedAt: when(e.DeletedAt),
 		SecretRotatedAt: when(e.SecretRotatedAt), PreviousUntil: when(e.PreviousUntil), PublicKey: public,

@@ -52,8 +52,10 @@ func (h *Handler) alterFrom(
 	}
 	// A URL that is new to the live endpoints has to be checked against all of them, in one transaction with their count.
 	var allow dynamo.Check
-	if now.Live() && (!was.Live() || was.URL != now.URL) {
+	if now.Live() && (!was.Live() || now.ComesTo(was)) {
 		allow = h.allowURL(ctx, now)
+	}
+	if now.Live() && (!was.Live() || was.URL != now.URL) {
 		now.ComeTo(c.now)
 	}
 	stamp(&now, c.now)
@@ -68,12 +70,12 @@ func (h *Handler) alterFrom(
 	})
 	h.keySets.Delete(now.ID) // this process shows the new public keys at once, others within a minute
 	shown := h.viewOf(limitedBy(from.marks, now), c.now)
-	shown.HeadersDropped = dropped(was, now)
+	shown.HeadersDropped, shown.OAuth2Dropped = dropped(was, now), oauthDropped(was, now)
 	return shown, err
 }
 
-// change sets the fields that the body has. A move to another origin drops the headers, unless the body sets them anew:
-// they may hold a token that only the receiver before is to see.
+// change sets the fields that the body has. A move to another origin drops the headers and the OAuth, unless the body
+// sets them anew: they hold, or get, a token that only the receiver before is to see.
 func (h *Handler) change(ctx context.Context, c *call) (any, error) {
 	f, err := h.readChange(c.body)
 	if f.unknown {
@@ -92,10 +94,13 @@ func (h *Handler) change(ctx context.Context, c *call) (any, error) {
 		}
 		was := e.URL
 		f.apply(e)
-		if f.headers == nil && !sameOrigin(was, e.URL) {
-			removeHeaders(e)
+		if !sameOrigin(was, e.URL) {
+			f.dropSealed(e)
 		}
-		return h.setHeaders(ctx, e, f.headers)
+		if f.authorizesTwice(*e) {
+			return problem.At(problem.CodeValidationFailed, oauthPointer, twoAuthorizations)
+		}
+		return h.seal(ctx, e, f)
 	})
 	return warned(shown), err
 }

@@ -30,7 +30,7 @@ func (h *Handler) createFrom(ctx context.Context, c *call, f fields, marks endpo
 	secret := signature.NewSecret()
 	e := endpoint.Endpoint{TenantID: c.key.TenantID, Status: endpoint.Active}
 	f.apply(&e)
-	if err := h.add(ctx, c, &e, f.headers, secret); err != nil {
+	if err := h.add(ctx, c, &e, f, secret); err != nil {
 		return nil, err
 	}
 	shown := h.viewOf(limitedBy(marks, e), c.now)
@@ -38,19 +38,17 @@ func (h *Handler) createFrom(ctx context.Context, c *call, f fields, marks endpo
 	return warned(shown), nil
 }
 
-// add gives a new endpoint of a tenant its id, secret and headers, and audits and stores it. The audit line comes
+// add gives a new endpoint of a tenant its id and what is sealed of it, and audits and stores it. The audit line comes
 // before the endpoint. Where the endpoint is not stored after all, the line stays: it has the request, and the log of
 // the function has the result.
-func (h *Handler) add(
-	ctx context.Context, c *call, e *endpoint.Endpoint, headers *[]endpoint.Header, secret string,
-) error {
+func (h *Handler) add(ctx context.Context, c *call, e *endpoint.Endpoint, f fields, secret string) error {
 	e.ID, e.CreatedAt = endpoint.NewID(c.now), c.now
 	e.ComeTo(c.now)
 	c.endpointID = e.ID
 	if err := h.setSecret(ctx, e, secret); err != nil {
 		return err
 	}
-	if err := h.setHeaders(ctx, e, headers); err != nil {
+	if err := h.seal(ctx, e, f); err != nil {
 		return err
 	}
 	stamp(e, c.now)
@@ -81,7 +79,11 @@ func (h *Handler) allowURL(ctx context.Context, e endpoint.Endpoint) dynamo.Chec
 			return problem.At(problem.CodeDuplicateURL, "/url", "is the URL of "+clash.With)
 		case clash.SiteFull:
 			detail := fmt.Sprintf("names a domain at which the tenant has %d endpoints that are not deleted", clash.AtSite)
-			return problem.At(problem.CodeHostLimit, "/url", detail)
+			pointer := "/url"
+			if clash.OfTokens {
+				pointer = oauthPointer + "/token_url"
+			}
+			return problem.At(problem.CodeHostLimit, pointer, detail)
 		}
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 var samples = map[string]string{
 	"url": `"https://example.com/other"`, "events": `["*"]`, "description": `"other"`, "headers": `{"X-Other":"y"}`,
 	"status": `"disabled"`, "rate_limit": `10`, "contact": `"ann@example.com"`,
-	"metadata": `{"crm":"7"}`,
+	"metadata": `{"crm":"7"}`, "oauth2": `{"token_url":"https://id.example/token","client_id":"a","client_secret":"b"}`,
 }
 
 // named are the JSON names of a struct's fields, embedded ones included.
@@ -76,6 +76,7 @@ var kept = map[string]string{
 	"DeletedAt": "status", "SecretRotatedAt": "secret", "SealedSecret": "secret", "SealedHeaders": "headers",
 	"SealedPrevious": "previous_secret", "PublicKey": "secret", "PreviousKey": "previous_secret",
 	"Site": "url", "SitedAt": "url or status",
+	"OAuth": "oauth2", "SealedOAuth": "oauth2",
 	"AboutRow":    "contact and metadata",
 	"HeaderNames": "headers", "Revision": "of the store", "Marks": "in another row, with lines of control",
 }
@@ -112,6 +113,8 @@ func fill(t *testing.T, v reflect.Value) {
 		for _, field := range v.Fields() {
 			fill(t, field)
 		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
 	case reflect.Map:
 		v.Set(reflect.ValueOf(map[string]string{"other": ""}))
 	case reflect.Slice:

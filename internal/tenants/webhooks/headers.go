@@ -83,6 +83,22 @@ func sameOrigin(was, now string) bool {
 	return err == nil && before == after
 }
 
+// dropSealed takes from an endpoint that has moved to another origin what was for the one before, unless the fields
+// set it anew.
+func (f fields) dropSealed(e *endpoint.Endpoint) {
+	if f.headers == nil {
+		removeHeaders(e)
+	}
+	if f.oauth == nil {
+		removeOAuth(e)
+	}
+}
+
+// oauthDropped is dropped for the OAuth of an endpoint.
+func oauthDropped(was, now endpoint.Endpoint) bool {
+	return was.OAuth != nil && now.OAuth == nil && !sameOrigin(was.URL, now.URL)
+}
+
 // dropped names the headers that an endpoint has lost because its URL has moved to another origin. Its owner gave them
 // to the origin before, and they are for no other.
 func dropped(was, now endpoint.Endpoint) []string {

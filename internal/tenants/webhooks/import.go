@@ -93,7 +93,7 @@ func (h *Handler) importEndpoint(
 		return one
 	}
 	c := &call{now: h.Now().UTC().Truncate(time.Millisecond), operator: by.Operator}
-	if err := h.add(ctx, c, &e, f.headers, secret); err != nil {
+	if err := h.add(ctx, c, &e, f, secret); err != nil {
 		return h.notImported(ctx, one, err)
 	}
 	one.EndpointID, one.Result = e.ID, api.ResultCreated
@@ -152,6 +152,9 @@ func (h *Handler) readImport(text jsontext.Value, had ...string) (
 	}
 	f = h.check(in.EndpointChange, &r, had)
 	f.apply(&e)
+	if f.oauth != nil {
+		e.OAuth = f.oauth.oauth // it counts among the endpoints at its host
+	}
 	if in.Secret != nil {
 		secret = readSecret(in.Secret, &r)
 	}

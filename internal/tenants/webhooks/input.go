@@ -22,6 +22,7 @@ type fields struct {
 	unknown     bool // events have an entry that is refused, unless the endpoint has it already
 	description *string
 	headers     *[]endpoint.Header // none for null and {}
+	oauth       *clientCredentials // without an OAuth for null
 	rateLimit   *int               // 0 for null: none
 	contact     *string
 	metadata    *map[string]string // nil for {}
@@ -67,6 +68,12 @@ func (h *Handler) check(in management.EndpointChange, r *reader, had []string) (
 	if in.Headers.Value != nil {
 		f.headers = new(readHeaders(in.Headers, r))
 	}
+	if in.OAuth2.Value != nil {
+		f.oauth = new(h.readOAuth(in.OAuth2, r))
+	}
+	if f.authorizesTwice(endpoint.Endpoint{}) {
+		r.refuse(oauthPointer, twoAuthorizations)
+	}
 	if in.RateLimit.Value != nil {
 		f.rateLimit = new(readRateLimit(in.RateLimit, r))
 	}
@@ -82,7 +89,7 @@ func (h *Handler) check(in management.EndpointChange, r *reader, had []string) (
 	return f
 }
 
-// apply gives an endpoint the fields, except for the headers, which have to be sealed.
+// apply gives an endpoint the fields, except for those that have to be sealed.
 func (f fields) apply(e *endpoint.Endpoint) {
 	if f.url != nil {
 		e.URL = *f.url
@@ -114,6 +121,9 @@ func (f fields) orDefaults() fields {
 	}
 	if f.headers == nil {
 		f.headers = new([]endpoint.Header(nil))
+	}
+	if f.oauth == nil {
+		f.oauth = new(clientCredentials{})
 	}
 	if f.rateLimit == nil {
 		f.rateLimit = new(0)

@@ -16,8 +16,8 @@ const putTries = 4
 
 // put has the tenant's endpoint with a URL be as the body says: it creates that endpoint, or replaces it. So a machine
 // may send one description again and again. A second time changes nothing, writes no endpoint and leaves no audit line,
-// unless there are headers in it, which cannot be compared: they are sealed. Its status stays, so that no loop switches
-// on an endpoint that its owner has switched off.
+// unless there are headers or credentials in it, which cannot be compared: they are sealed. Its status stays, so that
+// no loop switches on an endpoint that its owner has switched off.
 func (h *Handler) put(ctx context.Context, c *call) (answer any, err error) {
 	f, err := h.readNew(c.body)
 	if f.unknown {
@@ -74,7 +74,7 @@ func (h *Handler) putOnce(ctx context.Context, c *call, f fields, marks endpoint
 	was := readEndpoint{current(found, c.now), marks}
 	shown, err := h.alterFrom(ctx, c, was, "update", func(e *endpoint.Endpoint) error {
 		f.apply(e)
-		return h.setHeaders(ctx, e, f.headers)
+		return h.seal(ctx, e, f)
 	})
 	return warned(shown), err
 }

@@ -110,6 +110,8 @@ type record struct {
 	KeyID          string          `json:"public_key_id,omitzero"` // "" where there is no key pair
 	PreviousUntil  time.Time       `json:"previous_secret_until,omitzero"`
 	HeadersVersion int             `json:"headers_version,omitzero"` // 0 where there never were any
+	TokenHost      string          `json:"token_host,omitzero"`      // of the token URL
+	OAuthVersion   int             `json:"oauth2_version,omitzero"`  // 0 where there never was one
 	RateLimit      int             `json:"rate_limit,omitzero"`      // 0: none
 	HasContact     bool            `json:"has_contact,omitzero"`     // not whom: that is personal data
 	MetadataPairs  int             `json:"metadata_pairs,omitzero"`  // their number
@@ -125,6 +127,7 @@ func trail(e *endpoint.Endpoint) *record {
 	return &record{
 		Host: e.Host(), URLDigest: hex.EncodeToString(digest[:16]), Description: e.Description, Events: e.Events,
 		Status: e.Status, SecretVersion: e.SecretVersion, PreviousUntil: e.PreviousUntil, HeadersVersion: e.HeadersVersion,
+		TokenHost: endpoint.Endpoint{URL: e.TokenURL()}.Host(), OAuthVersion: e.OAuthVersion,
 		KeyID: key.ID, RateLimit: e.RateLimit, HasContact: e.About.Contact != "", MetadataPairs: len(e.About.Metadata),
 	}
 }
@@ -147,6 +150,7 @@ func changed(before, after *endpoint.Endpoint) []string {
 		{"secret", before.SecretVersion == after.SecretVersion},
 		{"previous_secret", before.PreviousUntil.Equal(after.PreviousUntil)},
 		{"headers", before.HeadersVersion == after.HeadersVersion},
+		{"oauth2", before.OAuthVersion == after.OAuthVersion},
 		{"rate_limit", before.RateLimit == after.RateLimit},
 		{"contact", before.About.Contact == after.About.Contact},
 		{"metadata", maps.Equal(before.About.Metadata, after.About.Metadata)},

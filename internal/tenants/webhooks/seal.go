@@ -38,11 +38,16 @@ func (h *Handler) setHeaders(ctx context.Context, e *endpoint.Endpoint, list *[]
 	if err != nil {
 		return err
 	}
-	e.HeaderNames, e.SealedHeaders = make([]string, len(headers)), sealed
-	for n, header := range headers {
-		e.HeaderNames[n] = header.Name
-	}
+	e.HeaderNames, e.SealedHeaders = headerNames(headers), sealed
 	return nil
+}
+
+func headerNames(headers []endpoint.Header) []string {
+	names := make([]string, len(headers))
+	for n, header := range headers {
+		names[n] = header.Name
+	}
+	return names
 }
 
 // removeHeaders leaves an endpoint without headers. The version goes up, so that the audit log shows that they changed.

@@ -25,13 +25,17 @@ func shapeOf[T any]() contract.Shape {
 	for _, code := range problem.Codes() {
 		codes = append(codes, string(code))
 	}
+	methods := []string{}
+	for _, method := range endpoint.ClientMethods() {
+		methods = append(methods, string(method))
+	}
 	warnings := []string{}
 	for _, code := range management.WarningCodes() {
 		warnings = append(warnings, string(code))
 	}
 	listed := contract.Listed{
-		reflect.TypeFor[management.WarningCode](): warnings,
-		reflect.TypeFor[endpoint.Status]():        statuses, reflect.TypeFor[problem.Code](): codes,
+		reflect.TypeFor[management.WarningCode](): warnings, reflect.TypeFor[endpoint.ClientMethod](): methods,
+		reflect.TypeFor[endpoint.Status](): statuses, reflect.TypeFor[problem.Code](): codes,
 	}
 	return listed.ShapeOf(reflect.TypeFor[T]())
 }
@@ -58,7 +62,7 @@ func TestTheDescriptionHasTheShapesOfTheTypes(t *testing.T) {
 	delete(shown, "signing_secret")
 	delete(list, "data[].signing_secret")
 	secret["signing_secret"] = contract.Place{Types: "string", Required: true}
-	for _, place := range []string{"headers_dropped", "headers_dropped[]"} {
+	for _, place := range []string{"headers_dropped", "headers_dropped[]", "oauth2_dropped"} {
 		delete(secret, place)
 	}
 
@@ -67,6 +71,7 @@ func TestTheDescriptionHasTheShapesOfTheTypes(t *testing.T) {
 		"Rotation": shapeOf[management.Rotation](), "Test": shapeOf[management.Test](),
 		"Endpoint": shown, "EndpointWithSecret": secret, "EndpointList": list,
 		"EventTypes": shapeOf[management.EventTypes](), "EventType": shapeOf[management.EventType](),
+		"NewOAuth2": shapeOf[*management.NewOAuth2](), "OAuth2": shapeOf[management.OAuth2](),
 		"Warning":  shapeOf[management.Warning](),
 		"TestSent": shapeOf[management.TestSent](), "KeySet": shapeOf[management.KeySet](),
 		"SourceAddresses": shapeOf[management.SourceAddresses](), "Problem": shapeOf[problem.Document](),

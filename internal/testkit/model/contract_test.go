@@ -19,7 +19,8 @@ func backendOf(m *Model) storetest.Backend {
 	p := m.Process("any")
 	return storetest.Backend{
 		Circuits: p.Circuits(), WithoutNotices: p.Circuits().WithoutNotices(),
-		Rates: p.Rates(), Backlog: p.Backlog(), Deliveries: p.Deliveries(), DeadLetters: p.DeadLetters(), Jobs: p.Jobs(),
+		Rates: p.Rates(), Tokens: p.Tokens(),
+		Backlog: p.Backlog(), Deliveries: p.Deliveries(), DeadLetters: p.DeadLetters(), Jobs: p.Jobs(),
 		APIKeys: p.APIKeys(), Endpoints: p.Endpoints(), AtMostThree: p.Endpoints().Most(3), Reader: p.Reader(false),
 		Breaker:    m,
 		TestCounts: p.TestCounts(),

@@ -47,7 +47,9 @@ func (r Endpoints) readdress(ctx context.Context, was, now endpoint.Endpoint, ch
 	seen, err := asked(ctx, r.Process, readEndpoints, now.TenantID, func() int {
 		for _, e := range r.model.of(now.TenantID) {
 			if e.Live() {
-				live = append(live, endpoint.Endpoint{TenantID: e.TenantID, ID: e.ID, Status: e.Status, URL: e.URL})
+				live = append(live, endpoint.Endpoint{
+					TenantID: e.TenantID, ID: e.ID, Status: e.Status, URL: e.URL, OAuth: e.OAuth,
+				})
 			}
 		}
 		return r.model.urls[now.TenantID]

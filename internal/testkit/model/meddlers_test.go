@@ -210,6 +210,7 @@ var endpointMutants = map[string]mutant{
 		b.AtMostThree = b.Endpoints
 		return b
 	},
+	"a check of URLs is told where tokens come from": behind("Write", rows(func(e *endpoint.Endpoint) { e.OAuth = nil })),
 	"of URLs that are set at once, each is checked beside those before it": behind("Write", rows(
 		func(e *endpoint.Endpoint) { e.URL = "" })),
 	"a change that was overtaken since its check is busy, at the limit, too": before("", func(m *Model) {

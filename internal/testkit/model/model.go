@@ -27,6 +27,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/rules/token"
 )
 
 // The settings of the template.
@@ -62,15 +63,18 @@ type Model struct {
 	Circuits  map[string]circuit.Item               // by endpoint
 	Slow      map[string]time.Time                  // slow_until by tenant
 	Rates     map[RateKey]time.Time                 // until which all slots are taken
-	Backlog   *Backlog
-	States    map[string]delivery.Record // nil: no record is kept
-	Deaths    map[Life]time.Time         // sealed
-	Letters   map[string]deadletter.Record
-	Jobs      map[string]JobRow
-	Keys      map[string]apikey.Key
-	Audited   []audit.Line
-	Behind    time.Duration // of reads that are not strongly consistent
-	Used      Usage
+	Tokens    map[string]token.Kept                 // by endpoint
+
+	TokenServer TokenServer
+	Backlog     *Backlog
+	States      map[string]delivery.Record // nil: no record is kept
+	Deaths      map[Life]time.Time         // sealed
+	Letters     map[string]deadletter.Record
+	Jobs        map[string]JobRow
+	Keys        map[string]apikey.Key
+	Audited     []audit.Line
+	Behind      time.Duration // of reads that are not strongly consistent
+	Used        Usage
 
 	// These are set before anything happens, and do nothing unless they are. All but Judge and Lateness are called under
 	// Mu.
@@ -117,6 +121,7 @@ func New() *Model {
 		Endpoints: map[string]endpoint.Endpoint{}, Stops: map[string]endpoint.Marks{},
 		Left:     map[dynamo.EndpointKey]endpoint.Marks{},
 		Circuits: map[string]circuit.Item{}, Slow: map[string]time.Time{}, Rates: map[RateKey]time.Time{},
+		Tokens:  map[string]token.Kept{},
 		Backlog: NewBacklog(),
 		States:  map[string]delivery.Record{}, Deaths: map[Life]time.Time{},
 		Letters: map[string]deadletter.Record{}, Jobs: map[string]JobRow{}, Keys: map[string]apikey.Key{},

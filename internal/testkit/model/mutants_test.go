@@ -43,7 +43,8 @@ type mutant func(b storetest.Backend, m *Model) storetest.Backend
 // Every promise notices a store that breaks it.
 func TestPromises_noticeAStoreThatBreaksThem(t *testing.T) {
 	stores := map[string]map[string]mutant{
-		"Circuits": circuitMutants, "Slow": slowMutants, "Rates": rateMutants, "Backlog": backlogMutants,
+		"Circuits": circuitMutants, "Slow": slowMutants, "Rates": rateMutants, "Tokens": tokenMutants,
+		"Backlog":     backlogMutants,
 		"Deliveries":  deliveryMutants,
 		"DeadLetters": letterMutants, "Jobs": jobMutants, "ApiKeys": keyMutants, "Endpoints": endpointMutants,
 		"Marks": markMutants, "Reader": readerMutants, "TestCounts": testCountMutants,

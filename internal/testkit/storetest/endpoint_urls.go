@@ -68,3 +68,25 @@ func checksURLs(t testing.TB, b Backend) {
 		t.Errorf("the URL was set %d times: %s", set, strings.ReplaceAll(fmt.Sprint(errs), "taken ", ""))
 	}
 }
+
+func checksTokenURLs(t testing.TB, b Backend) {
+	e := Endpoint("acme", at)
+	e.OAuth = &endpoint.OAuth{TokenURL: "https://id.example/", ClientID: "a", Method: endpoint.ClientSecretPost}
+	e.OAuthVersion, e.SealedOAuth = 1, []byte("sealed")
+	if err := b.Endpoints.Create(t.Context(), e, nil); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	look := func(live []endpoint.Endpoint) error {
+		for _, e := range live {
+			told = append(told, e.TokenURL())
+		}
+		return nil
+	}
+	other := Endpoint("acme", at.Add(time.Second))
+	other.URL = "https://example.com/other"
+	err := b.Endpoints.Create(t.Context(), other, look)
+	if err != nil || !slices.Equal(told, []string{"https://id.example/"}) {
+		t.Errorf("told of %q, %v", told, err)
+	}
+}

@@ -139,6 +139,7 @@ var endpointPromises = []Promise{
 		}
 	}},
 	{"of URLs that are set at once, each is checked beside those before it", checksURLs},
+	{"a check of URLs is told where tokens come from", checksTokenURLs},
 	{"a change that was overtaken since its check is busy, at the limit, too", func(t testing.TB, b Backend) {
 		other, e := create(t, b, "acme", at), create(t, b, "acme", at)
 		for range endpoint.MaxLive - 2 {

@@ -24,6 +24,7 @@ type Backend struct {
 		Store(ctx context.Context, was, next circuit.Item) (stored circuit.Item, applied bool, err error)
 	}
 	Rates       Rates
+	Tokens      Tokens
 	Backlog     Backlog
 	Deliveries  Deliveries
 	TestCounts  TestCounts
@@ -58,7 +59,8 @@ type Promise struct {
 // Promises are all promises, by store.
 func Promises() map[string][]Promise {
 	return map[string][]Promise{
-		"Circuits": circuitPromises, "Slow": slowPromises, "Rates": ratePromises, "Backlog": backlogPromises,
+		"Circuits": circuitPromises, "Slow": slowPromises, "Rates": ratePromises, "Tokens": tokenPromises,
+		"Backlog":    backlogPromises,
 		"Deliveries": deliveryPromises, "DeadLetters": letterPromises, "Jobs": jobPromises, "ApiKeys": keyPromises,
 		"Endpoints": endpointPromises, "Marks": markPromises, "Reader": readerPromises,
 		"TestCounts": testCountPromises, "Tenants": tenantPromises,
