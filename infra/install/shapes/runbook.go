@@ -29,13 +29,15 @@ func WithRunbook(root string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := map[string]string{}
-	if made["alarms"], err = alarms(root); err != nil {
+	sections, err := alarms(root)
+	if err != nil {
 		return nil, err
 	}
-	if made["reasons"], err = reasons(root); err != nil {
+	table, err := reasons(root)
+	if err != nil {
 		return nil, err
 	}
+	made := map[string]string{"alarms": sections, "reasons": table}
 	whole := written.ReplaceAllStringFunc(string(text), func(part string) string {
 		m := written.FindStringSubmatch(part)
 		whole := m[1] + "\n" + made[m[2]] + "\n" + m[3]
