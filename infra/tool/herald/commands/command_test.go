@@ -20,8 +20,7 @@ var (
 	readers = []string{
 		"code", "status", "endpoints list", "endpoints show", "deliveries show", "deliveries find", "dead list", "dead show",
 		"rejected list", "rejected show", "jobs list", "jobs show", "events check", "keys list", "types show", "tenants show",
-		"types used",
-		"tail",
+		"types used", "tail", "events find",
 	}
 	actors = map[string]int{
 		"endpoints convert --from svix -": exit.Failed, "events convert -": exit.Failed,

@@ -18,7 +18,7 @@ import (
 
 func eventCommands(s setup) *cli.Command {
 	return group("events", "events as an auth service sends them",
-		typesCommand(s), checkCommand(s),
+		findCommand(s), typesCommand(s), checkCommand(s),
 		command("send [TYPE]", "send a sample, or a file, to the stack's events queue", s.on(sendEvent),
 			usage.Text("tenant", "the tenant of the sample"), usage.Text("file", "an event message, or - for standard input")),
 	)

@@ -52,8 +52,8 @@ func shapes(t *testing.T) map[string][]string {
 // printing are lines of commands that print JSON; those that need AWS itself have tests of their own.
 var printing = map[string]string{
 	"status": "", "endpoints list": "", "endpoints show": "a/b", "deliveries show": "msg_1",
-	"deliveries find": "--event e",
-	"dead list":       "", "dead show": "msg_1", "rejected list": "", "jobs list": "", "jobs show": "job_1",
+	"deliveries find": "--event e", "events find": "e --tenant a",
+	"dead list": "", "dead show": "msg_1", "rejected list": "", "jobs list": "", "jobs show": "job_1",
 	"keys list": "--tenant a", "types": "", "types show": "user.created", "types used": "user.created",
 	"test": "a/b", "endpoints pause": "a/b",
 	"endpoints resume": "a/b", "endpoints limit": "a/b --rate 1 --reason x", "endpoints unlimit": "a/b",

@@ -19,6 +19,7 @@ import (
 var queries = map[string]string{
 	"/{$}": "/", "/deliveries": "/deliveries?event_id=e", "/keys": "/keys?tenant_id=acme",
 	"/tenant": "/tenant?tenant_id=acme", "/tenant/acts": "/tenant/acts?tenant_id=acme",
+	"/event":       "/event?event_id=e&tenant_id=acme&rejected=1",
 	"/subscribers": "/subscribers?event_type=user.created", "/confirm": "/confirm?act=replay&endpoint_id=webhook_1",
 }
 

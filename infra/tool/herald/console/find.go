@@ -22,8 +22,11 @@ var idForms = []struct {
 	{regexp.MustCompile(`\bunreadable_[A-Za-z0-9_-]{1,128}`), "/letter", "delivery_id"},
 	{regexp.MustCompile(`\bwebhook_[A-Za-z0-9_-]{1,128}`), "/endpoint", "endpoint_id"},
 	{regexp.MustCompile(`\bjob_[A-Za-z0-9_-]{1,128}`), "/job", "job_id"},
-	{regexp.MustCompile(`\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b`), "/rejected", "message_id"},
 }
+
+// uuid is the form of an id that SQS gave a message: that of a rejected event, or of any event whose publisher gave it
+// none.
+var uuid = regexp.MustCompile(`\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b`)
 
 // find leads from a pasted text to the page of the id in it, and otherwise to a search.
 func (s *Server) find(w http.ResponseWriter, r *http.Request) {
@@ -44,10 +47,18 @@ func ofTenant(pasted, id string) bool {
 	return event.ValidTenantID(pasted) && !strings.HasPrefix(pasted, id) && !strings.Contains(pasted, "_id")
 }
 
-// searchPage looks for a text that is no id: a tenant's, a description or a host.
+// searched is what a text may be, beside a name of endpoints.
+type searched struct {
+	Text      string
+	EventID   string
+	MessageID string // of a rejected event
+	Letters   parts.Section
+}
+
+// searchPage looks for a text that leads to no one page: a tenant's id, a description or a host, or an event's id.
 func searchPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	pasted := q.Get("q")
-	found := list{Table: &parts.Table{}, More: pasted}
+	found := list{Table: &parts.Table{}}
 	if pasted == "" {
 		return found, nil
 	}
@@ -65,6 +76,19 @@ func searchPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	}
 	found.Table = s.site.EndpointList(url.Values{}, unique(rows)).Or(
 		"No tenant has this id, and no endpoint in trouble has this description or host.")
+	as := searched{Text: pasted, EventID: strings.TrimSpace(pasted), MessageID: uuid.FindString(pasted)}
+	if as.MessageID != "" {
+		as.EventID = as.MessageID
+	}
+	letters, err := s.lettersOf(ctx, as.EventID, "")
+	if _, refused := errors.AsType[*api.Refusal](err); err != nil && !refused { // refused: too long for an id
+		return nil, err
+	}
+	as.Letters = parts.Section{Note: letters.Note}
+	if len(letters.rows) > 0 {
+		as.Letters.Title, as.Letters.List = "Dead letters of an event with this id", letters.List
+	}
+	found.More = as
 	return found, nil
 }
 

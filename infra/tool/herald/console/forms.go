@@ -57,6 +57,9 @@ var forms = map[string]form{
 	"/deliveries": {Button: "Find", Inputs: []input{
 		tenantInput, eventInput, endpointInput, sinceInput, untilInput,
 	}},
+	"/event": {Button: "Find", Inputs: []input{
+		{Name: "event_id", Label: "Event id", Required: true}, tenantInput,
+	}},
 	"/delivery": {Button: "Show", atFault: true, Inputs: []input{
 		{Name: "delivery_id", Label: "Delivery", Required: true},
 	}},

@@ -46,7 +46,7 @@ func deliveriesPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 			"published_since", q.Get("published_since"), "published_until", q.Get("published_until"))
 	}))
 	return list{Table: t, Times: times, Note: "Choose an endpoint to see its deliveries that are not acknowledged, " +
-		"or paste the wh-id that its receiver saw into the search above."}, nil
+		"or paste the wh-id that its receiver saw, or the id of an event, into the search above."}, nil
 }
 
 // testSent is the field of an address with the time at which a test was sent, in Unix seconds.

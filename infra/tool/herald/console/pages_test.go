@@ -262,7 +262,7 @@ func TestFind_leadsFromAPastedTextToItsPage(t *testing.T) {
 		{"https://api/v1/webhooks/webhook_1/restore", "/endpoint?endpoint_id=webhook_1"},
 		{"job_ab12", "/job?job_id=job_ab12"},
 		{"unreadable_1", "/letter?delivery_id=unreadable_1"},
-		{"da4f1868-ea81-437f-8447-bda686c2a84a", "/rejected?message_id=da4f1868-ea81-437f-8447-bda686c2a84a"},
+		{"da4f1868-ea81-437f-8447-bda686c2a84a", "/find?q=da4f1868-ea81-437f-8447-bda686c2a84a"},
 		{"acme", "/find?q=acme"},
 		{"org:job_42", "/find?q=org%3Ajob_42"}, {"endpoint_id=webhook_1", "/endpoint?endpoint_id=webhook_1"},
 		{"", "/find?q="},

@@ -38,6 +38,7 @@ func (s *Server) views() map[string]view {
 			[]api.Function{api.Control}, false},
 		"/subscribers": {"subscribers", "endpoints", "Who selects a type", subscribersPage, nil, false},
 		"/deliveries":  {"deliveries", "deliveries", "Deliveries", deliveriesPage, nil, false},
+		"/event":       {"event", "deliveries", "An event", eventPage, letters, false},
 		"/delivery":    {"detail", "deliveries", "Delivery", deliveryPage, replays, true},
 		"/dead":        {"dead", "dead", "Dead letters", deadLettersPage, letters, false},
 		"/letter":      {"detail", "dead", "Dead letter", letterPage, letters, false},

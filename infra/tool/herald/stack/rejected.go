@@ -21,6 +21,9 @@ type Rejected struct {
 // DescribeRejected reads the body and the reason of a rejected event.
 func DescribeRejected(e api.RejectedEvent) Rejected {
 	r := Rejected{RejectedEvent: e}
+	if e.Body == nil && e.TenantID+e.EventType != "" { // a search shows no bodies
+		r.Tenant, r.Type = e.TenantID, e.EventType
+	}
 	var body struct {
 		TenantID any `json:"tenant_id"`
 		Type     any `json:"type"`
