@@ -18,6 +18,7 @@ func of(message, id, body string) rejected.Event {
 	return rejected.Event{MessageID: message, EventID: id, Reason: "invalid event: type: unknown", Body: body}
 }
 
+// Threat of an operator: reads rejected events without a trace, by their ids. Held by: such a search shows no body.
 func TestHandler_rejectedEvents_findsAnEventWithoutItsBody(t *testing.T) {
 	const acme = `{"tenant_id":"acme","type":"user.renamed"}`
 	for name, row := range map[string]struct {
@@ -72,6 +73,8 @@ func TestHandler_rejectedEvents_saysHowFarItLookedForAnEvent(t *testing.T) {
 }
 
 // Two operators may look at once: what one of them holds, the other cannot meet.
+//
+// Threat of a slip: takes an event that another looks at for lost. Held by: "not found" needs a queue that hides none.
 func TestHandler_rejectedEvents_saysThatAnEventMayBeHidden(t *testing.T) {
 	inAccount(t, func(a *account) {
 		a.reject(of("1", "evt_1", "{}"))

@@ -29,6 +29,7 @@ var bystanders = []string{
 	`{"action":"start_job","act":"publish","operator":"eve","tenant_id":"none","dry_run":true}`,
 	`{"action":"start_job","act":"publish","operator":"eve","tenant_id":"none","token":"TOKEN"}`,
 	`{"action":"start_job","act":"discard","operator":"eve","tenant_id":"none","token":"TOKEN","confirm":true}`,
+	`{"action":"rejected_events","operator":"eve","event_id":"none"}`, // of inspect
 }
 
 // crowd are operators with requests that run while a job publishes.
@@ -137,8 +138,9 @@ func (c *crowd) ask(ctx context.Context, requests []string) {
 func (c *crowd) request(request string) {
 	p := c.Process("bystander")
 	h := handler(c.account.Account, p).Function()
-	if request == bystanders[0] {
+	if request == bystanders[0] || request == bystanders[len(bystanders)-1] {
 		h = (&inspect.Handler{
+			Meter:    unmeasured{},
 			Rejected: rejected.Queue{Client: p.Polled(c.RejectedQueue)}, Jobs: p.Jobs(), Audit: p.Audit(),
 			Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		}).Function()

@@ -130,8 +130,6 @@ func TestFind_saysThatATraceLeavesOutWhatWasAcknowledged(t *testing.T) {
 	f.ends(t, exit.Done, "events find --help", "finds unacknowledged deliveries alone")
 }
 
-// Threat of a page: has a suggested command act on something else, by an event's id. Held by: each id is one quoted
-// word.
 func TestFind_quotesWhatItSuggests(t *testing.T) {
 	f := nowhere()
 	f.say(to(api.ListDeadLetters, listOf(api.DeadLetter{DeliveryID: "msg_1", Status: deadletter.Dead})))

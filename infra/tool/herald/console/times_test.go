@@ -14,6 +14,8 @@ func atEleven() time.Time {
 }
 
 // A time without a zone is this machine's, and what follows from it keeps the moment: tomorrow, 10:00 is another one.
+//
+// Threat of a slip: acts on another hour than the list shows. Held by: its buttons have the moments that it names.
 func TestPages_readTimesOfThisMachineAndKeepThem(t *testing.T) {
 	f := &functions{}
 	web, browser, s := open(t, f)
