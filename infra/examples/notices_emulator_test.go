@@ -19,7 +19,28 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
-// The recipe's own tests play it on an emulator of SES and DynamoDB, against mutants of a tenant's and a stranger's.
+// The recipe's own tests play it on an emulator of SES and DynamoDB.
+//
+// Threat of the mails: has strangers mailed, by their address on many endpoints of many tenants. Held by: an address
+// confirms first, for each tenant; a mailbox gets three mails in 24 hours and three questions in 90 days, whatever the
+// tenants and spellings. With `Confirm=off`, the three mails are left.
+//
+// Threat of the mails: uses up the mails of others. Held by: 20 a day of a tenant; a question takes one of a mailbox's
+// three; what was limited or refused counts nowhere.
+//
+// Threat of the mails: spoils the sender's reputation. Held by: who bounced or complained is left alone; a tenant may
+// have five questions without an answer.
+//
+// Threat of the mails: says something to a stranger, or forges a header or markup. Held by: a question has no text of a
+// tenant's; fields are one line, escaped in HTML, and SES makes the headers.
+//
+// Threat of the mails: confirms for others, by a guess, a mail scanner or a spelling. Held by: 256 bits, kept as a hash,
+// for a week and once; only a button confirms, and the exact address.
+//
+// Threat of the mails: stops others' mails. Held by: the link has a keyed hash of tenant and address.
+//
+// Threat of the mails: learns addresses from table, log or queue. Held by: keyed hashes; neither contacts nor error
+// texts in the log; a contact is read when it is mailed.
 func TestOwnersAreMailedWithinLimits(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("../..")
