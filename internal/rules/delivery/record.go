@@ -5,7 +5,26 @@ import "time"
 // State is how far a delivery has come. Acknowledged is terminal.
 type State string
 
-// The delivery states (infra/docs/design.md, "Delivery states").
+// The delivery states. These functions write them:
+//
+//	[*] --> unfinished : deliver, not delivered yet
+//	[*] --> acknowledged : deliver, 2xx
+//	retrying --> waiting : deliver, long wait or held
+//	waiting --> retrying : deliver, short wait
+//	queued --> retrying : deliver, failed
+//	queued --> waiting : deliver, long wait or held
+//	unfinished --> acknowledged : deliver, 2xx
+//	unfinished --> discarded : deliver or release, endpoint gone, unsubscribed or discarded
+//	[*] --> discarded : deliver, a test that was not acknowledged
+//	unfinished --> dead : deadletter, schedule or life over, or crashed
+//	unfinished --> dead : replay, not sent
+//	dead --> unfinished : replay, queued again
+//	dead --> acknowledged : deliver, a duplicate's 2xx
+//	dead --> purged : replay, its dead letter
+//	purged --> acknowledged : deliver, a duplicate's 2xx
+//	discarded --> acknowledged : deliver, a duplicate's 2xx
+//
+// Unfinished are queued, retrying and waiting. A delivery that release sends stays waiting.
 const (
 	Queued       State = "queued" // only after a replay
 	Retrying     State = "retrying"
