@@ -46,7 +46,7 @@ func (b *browser) showsTheSite(t *testing.T) {
 	t.Cleanup(func() { b.address = console })
 	for path, says := range map[string]string{
 		"/": "API key", "/event-user.created.html": "Sample", "/api.html": "Schemas", "/troubleshooting.html": "raw body",
-		"/verifying.html": "To try yours",
+		"/verifying.html": "Test your code",
 	} {
 		b.visit(t, path, says)
 		b.isAccessible(t, 2)

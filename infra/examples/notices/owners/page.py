@@ -18,10 +18,10 @@ from addresses import Names
 from book import LIFE, Book
 
 TITLE = "Notices about a webhook endpoint"
-ASK = "Somebody has named your address for notices about a webhook endpoint: that it fails, and that it works again."
-CONFIRM, CONFIRMED = "Send me such notices", "Thank you. Notices will come to your address."
-STOP, STOPPED = "Stop these notices", "These notices will not come to your address any more."
-GONE = "This link has expired, or was used."
+ASK = "Someone asked us to tell you, by mail, when a webhook endpoint fails and when it works again."
+CONFIRM, CONFIRMED = "Send me these notices", "Thank you. We will send notices to your address."
+STOP, STOPPED = "Stop these notices", "We no longer send these notices to your address."
+GONE = "This link has expired or was already used."
 
 FORM = {"who": "[0-9a-f]{32}", "what": "[0-9a-f]{32}", "token": "[A-Za-z0-9_-]{43}", "stop": "[0-9a-f]{32}"}
 HEADERS = {

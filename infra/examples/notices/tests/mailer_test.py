@@ -6,17 +6,17 @@ from unittest import main
 
 from stage import DAY, HERE, SENDER, Stage, boto3, mailer, os, refuses, rows, took
 
-DOWN = """Deliveries to your webhook endpoint at hooks.example.com fail.
+DOWN = """Deliveries to your webhook endpoint at hooks.example.com are failing.
 
 Since: 28 November 2026, 21:30 UTC
 Why: it answered with an error (status 503)
 Endpoint: webhook_1
 
-What to do: the endpoint must answer each POST with a status from 200 to 299 within 15 seconds. Redirects
-are not followed.
+What to do: your endpoint must answer each POST with a status from 200 to 299 within 15 seconds. We do not
+follow redirects.
 
-What happens now: one delivery is tried again after 1, 2 and 4 minutes and then every 5 minutes. As soon as one is
-answered, all others follow, oldest first. What waits is kept for days: the first of it until about """
+What happens now: we retry one delivery after 1, 2 and 4 minutes, then every 5 minutes. As soon as one succeeds, we send
+all the others, oldest first. We keep waiting deliveries for days: the oldest until about """
 
 
 class Telling(Stage):

@@ -27,8 +27,8 @@ func (w *site) api() {
 	}
 	w.files["openapi.yaml"] = adapted
 	r := reference{root: root}
-	fmt.Fprintf(&r.text, "# API\n\n%s\nThe address is %s. This page is made from [openapi.yaml](openapi.yaml), for "+
-		"generators of clients.\n\n", w.introduction(root), quoted(w.apiURL()))
+	fmt.Fprintf(&r.text, "# API\n\n%s\nThe base URL is %s. To generate a client, use "+
+		"[openapi.yaml](openapi.yaml), which this page is made from.\n\n", w.introduction(root), quoted(w.apiURL()))
 	for _, path := range members(member(root, "paths")) {
 		for _, operation := range members(path.value) {
 			if operation.name != "parameters" {

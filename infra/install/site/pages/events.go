@@ -13,7 +13,7 @@ import (
 // events adds the list of event types, and a page for each.
 func (w *site) events() {
 	var list strings.Builder
-	fmt.Fprintf(&list, "# Event types\n\nAn endpoint subscribes to types by their names, or by patterns such as "+
+	fmt.Fprintf(&list, "# Event types\n\nAn endpoint subscribes to types by name, or by patterns such as "+
 		"`user.*`. The body of a delivery is `{\"type\": …, \"data\": …}`.\n\n| type | when | fields |\n|---|---|---|\n")
 	for _, t := range w.Types {
 		fields := ""
@@ -32,8 +32,8 @@ func (w *site) events() {
 		if note != "" {
 			note = "\n\n" + note
 		}
-		w.addSub("event-"+t.Name, fmt.Sprintf("# %s\n\n%s.%s\n\n## Sample\n\nA body, its `data` indented here. Deliveries "+
-			"have it as it was published.\n\n%s\n## Schema of data\n\nJSON Schema 2020-12.\n\n%s\nAll [event types]"+
+		w.addSub("event-"+t.Name, fmt.Sprintf("# %s\n\n%s.%s\n\n## Sample\n\nThe body of a delivery. Its `data` is "+
+			"indented here; deliveries have it as it was published.\n\n%s\n## Schema of data\n\nJSON Schema 2020-12.\n\n%s\nAll [event types]"+
 			"(events.md).\n", escaped(t.Name), strings.TrimSuffix(escaped(t.Description), "\\."), note,
 			fence("json", indented(`{"type":"`+t.Name+`","data":`+t.Example+`}`)), fence("json", indented(t.Schema))))
 	}
@@ -43,7 +43,7 @@ func (w *site) events() {
 func deprecation(t catalogue.Type) string {
 	switch {
 	case t.ReplacedBy != "":
-		return fmt.Sprintf("**Deprecated**: use [%s](event-%s.md) in its place.", escaped(t.ReplacedBy), t.ReplacedBy)
+		return fmt.Sprintf("**Deprecated**: use [%s](event-%s.md) instead.", escaped(t.ReplacedBy), t.ReplacedBy)
 	case t.Deprecated:
 		return "**Deprecated**: do not build on it."
 	}

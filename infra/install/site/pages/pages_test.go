@@ -31,7 +31,7 @@ func TestMake_marksDeprecatedTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	instead := fmt.Sprintf("**Deprecated**: use [%s](event-%[1]s.md) in its place.", escaped(s.Types[0].Name))
+	instead := fmt.Sprintf("**Deprecated**: use [%s](event-%[1]s.md) instead.", escaped(s.Types[0].Name))
 	for file, want := range map[string][]int{
 		"events.md": {1, 1}, "event-" + s.Types[0].Name + ".md": {0, 0},
 		"event-" + s.Types[1].Name + ".md": {1, 0}, "event-" + s.Types[2].Name + ".md": {0, 1},
@@ -253,7 +253,7 @@ func TestMake_hasCommandsThatNoAddressChanges(t *testing.T) {
 				t.Errorf("%s with %s asks %q, %v, want %s", page, address, said, err, want)
 			}
 		}
-		if !strings.Contains(words(files["api.html"]), "The address is "+strings.TrimSuffix(address, "/")+".") {
+		if !strings.Contains(words(files["api.html"]), "The base URL is "+strings.TrimSuffix(address, "/")+".") {
 			t.Errorf("api.html does not show %s", address)
 		}
 	}

@@ -92,11 +92,11 @@ func (s Settings) check() error {
 		address("support", s.Support, "https", "mailto"), base("api_url", s.API), base("site_url", s.Site),
 	}
 	if strings.TrimSpace(s.Name) == "" || strings.ContainsFunc(s.Name, unicode.IsControl) {
-		faults = append(faults, errors.New("name must be a text of one line"))
+		faults = append(faults, errors.New("name must be one line of text"))
 	}
 	for field, value := range map[string]string{"accent": s.Accent, "accent_dark": s.AccentDark} {
 		if value != "" && !color.MatchString(value) {
-			faults = append(faults, fmt.Errorf("%s must be as #1a2b3c", field))
+			faults = append(faults, fmt.Errorf("%s must look like #1a2b3c", field))
 		}
 	}
 	return errors.Join(append(faults, s.checkSending())...)
@@ -107,7 +107,7 @@ func (s Settings) checkSending() error {
 	var faults []error
 	for _, prefix := range s.Addresses {
 		if _, err := netip.ParsePrefix(prefix); err != nil {
-			faults = append(faults, fmt.Errorf("source_addresses: %q must be as 192.0.2.10/32", prefix))
+			faults = append(faults, fmt.Errorf("source_addresses: %q must look like 192.0.2.10/32", prefix))
 		}
 	}
 	if err := s.Companions.Validate(); err != nil {
@@ -134,7 +134,7 @@ func base(field, value string) error {
 		return err
 	}
 	if u, err := url.Parse(value); err == nil && (u.User != nil || strings.ContainsAny(value, "?#")) {
-		return fmt.Errorf("%s must be an address without a user, ? and #", field)
+		return fmt.Errorf("%s must not have a user, ? or #", field)
 	}
 	return nil
 }

@@ -41,23 +41,23 @@ func (w *site) first() (name, pattern string) {
 func (w *site) start() string {
 	name := escaped(w.Name)
 	eventType, pattern := w.first()
-	help := "Ask the one who runs " + name
+	help := "Ask whoever runs " + name
 	if w.Support != "" {
 		help = fmt.Sprintf("[Ask %s](<%s>)", name, strings.NewReplacer("<", "%3C", ">", "%3E").Replace(w.Support))
 	}
-	return fmt.Sprintf("# Webhooks of %s\n\n%s sends an HTTPS `POST` to your endpoint for each [event](events.md) that "+
-		"it subscribes to. To get the first one:\n\n"+
+	return fmt.Sprintf("# Webhooks of %s\n\n%s sends an HTTPS `POST` to your endpoint for each [event](events.md) it "+
+		"subscribes to. To receive your first event:\n\n"+
 		"1. %s for an API key.\n"+
-		"2. Create an endpoint. Keep `signing_secret` of the answer: it is shown this once. The URL is HTTPS, on port 443 "+
-		"of a public address: to receive on your own machine, take a tunnel. No challenge is sent there, and nothing but "+
-		"deliveries.\n\n%s\n"+
-		"3. [Verify](verifying.md) what arrives there, and answer 2xx when its work is done. The [rules](receiving.md) are "+
-		"one page.\n4. Have a test sent, with the `id` of the first answer. With a `type` it has that event's sample:\n\n"+
+		"2. Create an endpoint. Save the `signing_secret` of the answer: you cannot see it again. The URL must be HTTPS, on "+
+		"port 443 of a public address. To receive on your own machine, use a tunnel. You get deliveries only, no "+
+		"challenge.\n\n%s\n"+
+		"3. [Verify](verifying.md) each delivery, and answer 2xx when its work is done. The [rules](receiving.md) fit on "+
+		"one page.\n4. Send a test, with the `id` of the first answer. Add a `type` to get that event's sample:\n\n"+
 		"%s\n"+
-		"A test shows that you verify, and not that your work succeeds, since you do none by it. Try that with the samples "+
-		"of the [events](events.md): their names have more letters than ASCII.\n\n"+
-		"If it does not verify, [this page](troubleshooting.md) finds out why. [The contract](contract.md) says what is "+
-		"retried and when, [outages](outages.md) what happens while you are down, and the [API](api.md) has every route.\n",
+		"A test shows that you can verify a delivery. It does not show that your code can process one: receivers do not act "+
+		"on tests. Try that with the samples of the [events](events.md), where names have letters outside ASCII.\n\n"+
+		"If a delivery does not verify, [find out why](troubleshooting.md). [The contract](contract.md) says what is "+
+		"retried and when, [outages](outages.md) what happens while you are down. The [API](api.md) lists every route.\n",
 		name, name, help,
 		fence("sh", `curl -sS `+w.apiArgument()+`/v1/webhooks -H "Authorization: Bearer $KEY" \
   -H 'Content-Type: application/json' -d '{"url":"https://example.com/webhooks","events":["`+pattern+`"]}'`),
@@ -78,8 +78,8 @@ func (w *site) addresses() {
 			fmt.Fprintf(&b, "- `%s`\n", a)
 		}
 	}
-	b.WriteString("\n\nThe current ones are in the answer of this request. It needs no API key, and its answer may be " +
-		"kept for an hour. Others may have these addresses too, so [verify](verifying.md) in any case.\n\n")
+	b.WriteString("\n\nThis request returns the current addresses. It needs no API key, and you may cache the answer for " +
+		"an hour. Others may share these addresses, so [verify](verifying.md) every delivery.\n\n")
 	b.WriteString(fence("sh", "curl -sS "+w.apiArgument()+"/v1/source-addresses"))
 	w.add("addresses", b.String())
 }

@@ -45,8 +45,8 @@ func (w *site) sample() string {
 	for _, prefix := range w.prefixes() {
 		fmt.Fprintf(&b, "| `%ssignature` | `%s` |\n", prefix, signature.SignDecoded(secret, id, time, []byte(body)))
 	}
-	b.WriteString("\nIt is old: leave out the test of the age here. Then change one character of the body, the id or " +
-		"the secret, and your code has to refuse it.\n")
+	b.WriteString("\nThis delivery is old, so turn off the check of its age. Then change one character of the body, the " +
+		"id or the secret: your code must refuse it.\n")
 	return b.String()
 }
 
@@ -54,20 +54,19 @@ func (w *site) sample() string {
 func (w *site) verifying() {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Verifying a delivery\n\nEach delivery is a `POST` with these headers:\n\n| header | contents |\n"+
-		"|---|---|\n| `wh-id` | the id of the delivery, the same at each attempt |\n| `wh-timestamp` | seconds since 1970, "+
-		"of this attempt |\n| `wh-signature` | `v1,` and a signature in Base64 |\n| `wh-webhook-event` | the type, for "+
-		"routing; not signed |\n| `content-type`, `content-length` | `application/json`, and the body's number of bytes "+
-		"|\n| `user-agent` | `Herald/…`, with a version; not signed |\n")
+		"|---|---|\n| `wh-id` | the delivery's id, the same at each attempt |\n| `wh-timestamp` | the time of "+
+		"this attempt, in seconds since 1970 |\n| `wh-signature` | `v1,` and a signature in Base64 |\n| `wh-webhook-event` | the event type, "+
+		"for routing; not signed |\n| `content-type`, `content-length` | `application/json`, and the body's length in "+
+		"bytes |\n| `user-agent` | `Herald/…`, with a version; not signed |\n")
 	for _, prefix := range w.prefixes() {
 		fmt.Fprintf(&b, "| `%[1]sid`, `%[1]stimestamp` | the same values, for [libraries](libraries.md) |\n"+
-			"| `%[1]ssignature` | one or several signatures under the decoded secret, with a space between them |\n", prefix)
+			"| `%[1]ssignature` | one or more signatures under the decoded secret, separated by spaces |\n", prefix)
 	}
 	b.WriteString("\nTo verify one in any language:\n\n1. Read the body as **bytes**, before anything parses it.\n" +
-		"2. Write id, a dot, timestamp, a dot and the body, one behind the other.\n3. Make the HMAC-SHA256 of that. The " +
-		"key is the text of your secret as it was shown to you, with `whsec_`.\n4. Write it in Base64, with padding, " +
-		"behind `v1,`, and compare with `wh-signature` in constant time.\n5. Refuse with 400 where it differs, or where " +
-		"the timestamp is more than 300 seconds away from your clock.\n\nThe other rules are on [receiving](receiving.md)." +
-		"\n\n## To try yours\n\n")
+		"2. Join the id, a dot, the timestamp, a dot and the body.\n3. Compute the HMAC-SHA256 of the result. The key is " +
+		"the text of your secret, including `whsec_`.\n4. Encode it in Base64 with padding, put `v1,` before it, and " +
+		"compare it with `wh-signature` in constant time.\n5. Answer 400 if they differ, or if the timestamp is more than " +
+		"300 seconds from your clock.\n\n[Receiving](receiving.md) has the other rules.\n\n## Test your code\n\n")
 	b.WriteString(w.sample())
 	b.WriteString("\n## Code to copy\n\n")
 	for _, l := range receiversCode {
@@ -92,7 +91,7 @@ func (w *site) code(name, title string, l receiver) {
 	if l.path == checker {
 		text = w.check()
 	}
-	w.addSub("verify-"+name, "# Verifying in "+title+"\n\nTo copy. What it has to do is on [receiving](receiving.md).\n\n"+
+	w.addSub("verify-"+name, "# Verifying in "+title+"\n\nCopy this code. [Receiving](receiving.md) says what else it must do.\n\n"+
 		fence(l.language, text))
 }
 
