@@ -67,6 +67,7 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	t.Run("replay of a cause", func(t *testing.T) { b.replaysACause(t, broken) })
 	t.Run("a job whose endpoint was deleted meanwhile", func(t *testing.T) { b.replaysToNobody(t, i, gone) })
 	t.Run("a page that nobody sees", func(t *testing.T) { b.restsWhileHidden(t) })
+	t.Run("attempts by keys", func(t *testing.T) { b.followsAndDraws(t, i) })
 	t.Run("loading", func(t *testing.T) { b.leaves(t) })
 	t.Run("keys and sizes", func(t *testing.T) { b.fits(t, broken) })
 	b.visit(t, "/traffic", "p99")
@@ -131,6 +132,7 @@ func (i incident) views(t *testing.T, broken client.Endpoint) map[string]string 
 		"/jobs": "No job", "/keys?tenant_id=acme": "demonstration", "/acts": "issue", "/keys": "acme", "/shares": "acme",
 		"/deliveries": "crm", "/confirm?act=purge&endpoint_id=" + broken.ID: "This cannot be undone",
 		"/find?q=" + url.QueryEscape(markup): "<img", "/subscribers?event_type=user.deleted": broken.ID,
+		"/tail": "Follow all attempts", "/chart?tenant_id=acme": "Draw attempts of acme",
 	}
 }
 
@@ -284,10 +286,12 @@ func (b *browser) fits(t *testing.T, e client.Endpoint) {
 	b.do(t, chromedp.KeyEvent("/"), chromedp.KeyEvent("  "+e.ID+" "), chromedp.KeyEvent(kb.Enter))
 	b.says(t, "crm")
 	shown := "/endpoint?tenant_id=acme&endpoint_id=" + e.ID
-	for width, most := range map[int64]int{390: 400, 560: 400, 1280: 60} {
+	for width, most := range map[int64]int{390: 400, 560: 400, 1280: 60, 1920: 60} {
 		devtools(t, b, emulation.SetDeviceMetricsOverride,
 			emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 860, DeviceScaleFactor: 1})
-		for _, path := range []string{"/dead", "/rejected", "/acts", "/traffic", "/", shown} {
+		for _, path := range []string{
+			"/dead", "/rejected", "/acts", "/traffic", "/tail", "/chart?tenant_id=acme", "/", shown,
+		} {
 			b.visit(t, path, "")
 			over := script[int](t, b, `document.documentElement.scrollWidth - innerWidth`)
 			if high := script[int](t, b, `document.querySelector("header").offsetHeight`); over > 0 || high > most {

@@ -20,7 +20,7 @@ import (
 func (s *Server) acts() map[string]act {
 	acts := map[string]act{
 		"/start": start, "/job/stop": stopJob, "/control/" + next.Test: sendTest,
-		"/tail/start": startTail, "/tail/stop": stopTail,
+		"/tail/start": startTail, "/tail/stop": stopTail, "/chart/draw": drawChart,
 	}
 	maps.Copy(acts, tenantActs())
 	for _, action := range steering {

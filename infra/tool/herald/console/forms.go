@@ -40,6 +40,7 @@ var (
 	endpointInput = input{Name: "endpoint_id", Label: "Endpoint", Hint: "id or TENANT/NAME"}
 	eventInput    = input{Name: "event_id", Label: "Event id"}
 	sinceInput    = input{Name: "published_since", Label: "Published since", Hint: timeHint}
+	loggedInput   = input{Name: "endpoint_id", Label: "Endpoint", Hint: "its id"} // the log has no names
 	untilInput    = input{Name: "published_until", Label: "Published until", Hint: untilHint}
 )
 
@@ -48,7 +49,8 @@ var forms = map[string]form{
 	"/endpoints": {Button: "Show", keeps: []string{"state"}, Inputs: []input{
 		tenantInput, {Name: "host", Label: "Host"}, {Name: "description", Label: "Description"},
 	}},
-	"/tail": {Button: "Choose", Inputs: []input{tenantInput, {Name: "endpoint_id", Label: "Endpoint", Hint: "its id"}}},
+	"/tail":  {Button: "Choose", Inputs: []input{tenantInput, loggedInput}},
+	"/chart": {Button: "Choose", keeps: []string{"span"}, Inputs: []input{tenantInput, loggedInput}},
 	"/endpoint": {Button: "Show", atFault: true, Inputs: []input{
 		{Name: "endpoint_id", Label: "Endpoint", Required: true}, tenantInput,
 	}},

@@ -74,6 +74,19 @@ func (f *functions) EndpointShares(
 	return stack.Shares{Sample: 1, Parts: []stack.Share{{ID: "webhook_1", Attempts: 30, Millis: 1000}}}, f.err
 }
 
+func (f *functions) LogBytes(context.Context, stack.Window) (float64, error) {
+	f.asked = append(f.asked, "bytes")
+	return 12e6, f.err
+}
+
+func (f *functions) Outcomes(_ context.Context, of stack.Tailed, w stack.Window) (stack.Outcomes, error) {
+	f.asked = append(f.asked, fmt.Sprintf("outcomes of %+v in %s", of, w.End().Sub(w.From)))
+	counts := func(n float64) []float64 { return slices.Repeat([]float64{n}, w.Steps) }
+	return stack.Outcomes{Window: w, Sample: 1, Read: 34e6, Counts: map[delivery.Verdict][]float64{
+		delivery.VerdictAcknowledged: counts(100), delivery.VerdictDead: counts(2),
+	}}, f.err
+}
+
 func (f *functions) Alarms(_ context.Context, since time.Time) ([]stack.Mark, error) {
 	f.asked = append(f.asked, "alarms")
 	return []stack.Mark{{At: since.Add(time.Minute), Text: "DeathsAlarm" + f.written}}, f.err

@@ -42,6 +42,7 @@ type Server struct {
 	pages   *template.Template
 	denials sync.Map // by function, of the last question about it
 	tail    *follow.Tail
+	drawn   drawing
 }
 
 // Metrics reads a stack's metrics. Each curve has a value for every step, NaN where nothing was measured.
@@ -49,6 +50,8 @@ type Metrics interface {
 	Read(ctx context.Context, w stack.Window, curves []stack.Curve) ([][]float64, error)
 	// Alarms are those that went off since then.
 	Alarms(ctx context.Context, since time.Time) ([]stack.Mark, error)
+	// LogBytes is about how many bytes of deliver's log a query of a window reads.
+	LogBytes(ctx context.Context, in stack.Window) (float64, error)
 }
 
 // Trail reads a stack's audit log.
@@ -75,6 +78,8 @@ type Log interface {
 	Shares(ctx context.Context, from, until time.Time) (stack.Shares, error)
 	// EndpointShares are those of a tenant's endpoints, by their time.
 	EndpointShares(ctx context.Context, tenantID string, from, until time.Time) (stack.Shares, error)
+	// Outcomes are the attempts of a tenant or an endpoint by their outcomes.
+	Outcomes(ctx context.Context, of stack.Tailed, w stack.Window) (stack.Outcomes, error)
 }
 
 // URL is the address that lets a browser in.

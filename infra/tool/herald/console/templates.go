@@ -34,6 +34,7 @@ func (s *Server) functions() template.FuncMap {
 			return s.site.Link("/dead", "status", string(deadletter.Dead), "tenant_id", tenant)
 		},
 		"list":            func(items ...string) []string { return items },
+		"chartSpans":      func() []string { return chartSpans },
 		"endpointStates":  func() []string { return endpointStates },
 		"letterStatuses":  func() []string { return letterStatuses },
 		"jobStates":       func() []string { return jobStates },

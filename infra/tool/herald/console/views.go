@@ -29,6 +29,7 @@ func (s *Server) views() map[string]view {
 		"/{$}":       {"overview", "overview", "Overview", overviewPage, nil, true},
 		"/traffic":   {"traffic", "traffic", "Traffic", trafficPage, nil, false},
 		"/shares":    {"shares", "traffic", "Tenants' shares", sharesPage, nil, false},
+		"/chart":     {"chart", "traffic", "Attempts by outcome", chartPage, nil, false},
 		"/tail":      {"tail", "traffic", "Attempts as they are made", tailPage, nil, true},
 		"/endpoints": {"endpoints", "endpoints", "Endpoints", endpointsPage, nil, false},
 		"/endpoint":  {"detail", "endpoints", "Endpoint", endpointPage, []api.Function{api.Control, api.Replay}, false},

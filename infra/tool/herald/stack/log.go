@@ -66,6 +66,18 @@ const (
 )
 
 func (i Insights) query(ctx context.Context, text string, from, until time.Time) ([]line, error) {
+	got, err := i.run(ctx, text, from, until)
+	return got.lines, err
+}
+
+// results are those of a query, and how many bytes of the log it has read.
+type results struct {
+	lines []line
+	read  float64
+}
+
+// run runs a query until it has its results.
+func (i Insights) run(ctx context.Context, text string, from, until time.Time) (results, error) {
 	const doing = "querying the log (logs:StartQuery, logs:GetQueryResults)"
 	ctx, cancel := context.WithTimeout(ctx, queryPatience)
 	defer cancel()
@@ -74,24 +86,32 @@ func (i Insights) query(ctx context.Context, text string, from, until time.Time)
 		StartTime: aws.Int64(from.Unix()), EndTime: aws.Int64(until.Unix()),
 	})
 	if err != nil {
-		return nil, i.Explain(doing, err)
+		return results{}, i.Explain(doing, err)
 	}
 	for {
 		got, err := i.Client.GetQueryResults(ctx, &cloudwatchlogs.GetQueryResultsInput{QueryId: started.QueryId})
 		if err != nil {
-			return nil, i.Explain(doing, err)
+			return results{}, i.Explain(doing, err)
 		}
 		switch got.Status {
 		case types.QueryStatusComplete:
-			return linesOf(got.Results), nil
+			return results{linesOf(got.Results), scanned(got.Statistics)}, nil
 		case types.QueryStatusRunning, types.QueryStatusScheduled, types.QueryStatusUnknown:
 		default:
-			return nil, exit.With(exit.Failed, "%s: it is %s", doing, got.Status)
+			return results{}, exit.With(exit.Failed, "%s: it is %s", doing, got.Status)
 		}
 		if !client.Pause(ctx, queryInterval) {
-			return nil, exit.With(exit.Failed, "%s: no answer in %s", doing, queryPatience)
+			return results{}, exit.With(exit.Failed, "%s: no answer in %s", doing, queryPatience)
 		}
 	}
+}
+
+// scanned is how many bytes a query has read.
+func scanned(s *types.QueryStatistics) float64 {
+	if s == nil {
+		return 0
+	}
+	return s.BytesScanned
 }
 
 // linesOf are the results as lines of the log.

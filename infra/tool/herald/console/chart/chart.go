@@ -59,7 +59,7 @@ func (c Chart) SVG() template.HTML {
 }
 
 // colours are those of lines.
-var colours = []string{"var(--curve-1)", "var(--curve-2)"}
+var colours = []string{"var(--curve-1)", "var(--curve-2)", "var(--curve-3)", "var(--curve-4)"}
 
 // most is the end of the scale: a round number above every value.
 func (c Chart) most() float64 {

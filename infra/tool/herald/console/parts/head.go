@@ -85,13 +85,20 @@ func (s Site) EndpointHead(e api.Endpoint, dead bool) *Head {
 		Kind: "Endpoint", Name: Named(e).Name(), ID: e.EndpointID, Tenant: e.TenantID, Where: e.URL,
 		State: string(state), Class: colour(endpointColours, state), Since: s.At(e.Health.Since),
 		Buttons: s.buttons(next.Of(next.SituationOf(e, dead)), e), Why: s.why(e), Said: words(e),
-		Links: []Cell{{Text: "Its attempts as they are made",
-			Link: s.Link("/tail", "tenant_id", e.TenantID, "endpoint_id", e.EndpointID)}},
+		Links: []Cell{
+			{Text: "Its attempts as they are made", Link: s.attempts("/tail", e)},
+			{Text: "Its attempts by outcome", Link: s.attempts("/chart", e)},
+		},
 	}
 	if text := means[state]; text != "" {
 		h.Advice = append(h.Advice, text)
 	}
 	return h
+}
+
+// attempts leads to a page of an endpoint's attempts.
+func (s Site) attempts(path string, e api.Endpoint) string {
+	return s.Link(path, "tenant_id", e.TenantID, "endpoint_id", e.EndpointID)
 }
 
 // words are the contact and the metadata of an endpoint.
