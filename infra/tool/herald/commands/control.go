@@ -124,6 +124,7 @@ func controlEach(ctx context.Context, c call, act controlAct, targets []target) 
 		switch {
 		case err == nil:
 			done++
+			c.sayHowSlow(ctx, at.Target)
 		case is:
 			c.Say("herald: refused: %s: %s", at.name, answers.Safe(refused.Error()))
 			code = codeOf(refused)
@@ -141,6 +142,16 @@ func controlEach(ctx context.Context, c call, act controlAct, targets []target) 
 		return exit.Quietly(exit.Unhealthy)
 	}
 	return exit.Quietly(code)
+}
+
+// sayHowSlow says of a tenant that was resumed until when its slow lane lasts.
+func (c call) sayHowSlow(ctx context.Context, at api.Target) {
+	if c.line.Name != api.Resume.Name || at.EndpointID != "" {
+		return
+	}
+	if slow := stack.SlowLane(ctx, c.stack, at.TenantID); slow != "" {
+		c.Say("%s: %s", answers.Safe(at.TenantID), slow)
+	}
 }
 
 // namesOf are the targets' names.

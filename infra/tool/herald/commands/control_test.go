@@ -66,3 +66,27 @@ func TestEndpoints_limit_asksWithTheNumber(t *testing.T) {
 		(&fake{}).ends(t, exit.Usage, line, says)
 	}
 }
+
+// A resume ends no slow lane: an operator who looks for deliveries that are late is told why.
+func TestTenants_resume_saysHowLongTheSlowLaneLasts(t *testing.T) {
+	const slow = "its deliveries go through the slow lane until"
+	for name, c := range map[string]struct {
+		tenant answered
+		line   string
+		says   bool
+	}{
+		"slow":              {to(api.GetTenant, api.Tenant{SlowUntil: now}), "tenants resume acme", true},
+		"not slow":          {to(api.GetTenant, api.Tenant{}), "tenants resume acme", false},
+		"nothing is stored": {refusing(api.GetTenant, api.Refusal{Code: api.CodeNotFound}), "tenants resume acme", false},
+		"a pause":           {to(api.GetTenant, api.Tenant{SlowUntil: now}), "tenants pause acme", false},
+	} {
+		f := fakeOf(c.tenant, to(api.Resume, api.ControlAnswer{}), to(api.Pause, api.ControlAnswer{}))
+		code, _, words := f.play(t, "", strings.Fields("-y "+c.line)...)
+		if strings.Contains(words, "acme: "+slow+" 2026-05-02 09:00 UTC") != c.says || code != exit.Done ||
+			strings.Contains(words, "slow") != c.says {
+			t.Errorf("%s: code %d, %s", name, code, words)
+		}
+	}
+	f := fakeOf(to(api.Resume, api.ControlAnswer{}), answered{"inspect tenant", "<html>"})
+	f.ends(t, exit.Done, "-y tenants resume acme", "is not known")
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/parts"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
+	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
@@ -50,5 +51,12 @@ func resumeTenant(ctx context.Context, s *Server, form url.Values) (done, back s
 	if at.EndpointID == "" {
 		back = parts.Link("/tenant", "tenant_id", at.TenantID)
 	}
-	return parts.Controls[next.ResumeTenant].Done, back, err
+	if err != nil {
+		return "", back, err
+	}
+	done = parts.Controls[next.ResumeTenant].Done
+	if slow := stack.SlowLane(ctx, s.Stack, at.TenantID); slow != "" {
+		done += "; " + slow
+	}
+	return done, back, nil
 }

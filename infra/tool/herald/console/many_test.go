@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/job"
@@ -155,5 +156,20 @@ func TestConfirm_actsOnNothingWhereNoBoxIsTicked(t *testing.T) {
 	}
 	if seen != 4 {
 		t.Errorf("%d buttons", seen)
+	}
+}
+
+// A resume ends no slow lane.
+func TestResumeTenant_saysHowLongTheSlowLaneLasts(t *testing.T) {
+	until := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
+	for _, slow := range []time.Time{until, {}} {
+		f := said(to(api.GetTenant, api.Tenant{TenantID: "acme", SlowUntil: slow}))
+		web, browser, _ := open(t, f)
+		form := hidden(body(t, get(t, browser, web.URL+"/confirm?act=resume_tenant&tenant_id=acme")))
+		form.Set("count", "1")
+		page := body(t, submit(t, browser, web.URL+"/start", form), "the tenant was resumed")
+		if strings.Contains(page, "the slow lane until 2026-01-02 15:04 UTC") == slow.IsZero() {
+			t.Errorf("slow until %s: %s", slow, page)
+		}
 	}
 }
