@@ -156,10 +156,12 @@ func drawChart(ctx context.Context, s *Server, form url.Values) (done, back stri
 	outcomes, err := s.Log.Outcomes(ctx, of, in.Window)
 	s.drawn.Lock()
 	defer s.drawn.Unlock()
-	if s.drawn.busy = false; err != nil {
+	s.drawn.busy = false
+	if err != nil {
 		return "", back, err
 	}
-	s.drawn.id, s.drawn.of, s.drawn.span, s.drawn.Outcomes = rand.Text(), of, name, outcomes
+	s.drawn.id, s.drawn.Outcomes = rand.Text(), outcomes
+	s.drawn.of, s.drawn.span = of, name
 	query.Set("drawn", s.drawn.id)
 	return "", "/chart?" + query.Encode(), nil
 }

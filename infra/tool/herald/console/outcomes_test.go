@@ -18,7 +18,8 @@ func TestChart_isDrawnByItsButtonAlone(t *testing.T) {
 	web, browser, s := open(t, f)
 	s.LogCosts = true
 	body(t, get(t, browser, web.URL+"/chart?tenant_id=acme&span=day"),
-		"about 12.0 MB, $0.0001 at AWS&#39;s price of $0.005", "<button >Draw attempts of acme in the last day", `name="span" value="day"`)
+		"about 12.0 MB, $0.0001 at AWS&#39;s price of $0.005", "<button >Draw attempts of acme in the last day",
+		`name="span" value="day"`)
 	if !slices.Equal(f.asked, []string{"bytes"}) {
 		t.Errorf("a look asks for %v", f.asked)
 	}

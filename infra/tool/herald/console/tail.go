@@ -63,7 +63,8 @@ func tailPage(_ context.Context, s *Server, q url.Values) (any, error) {
 	} else {
 		page.Button = parts.Button{Label: "Follow " + whose(of), Action: s.site.Base + "/tail/start", Fields: fields(of)}
 	}
-	page.About, page.Since, page.Until = whose(of), s.site.At(now.Begun), s.site.At(now.Ends)
+	page.About = whose(of)
+	page.Since, page.Until = s.site.At(now.Begun), s.site.At(now.Ends)
 	if now.Why != nil && !now.Running {
 		page.Ended = fmt.Sprintf("Following %s has ended: %v.", whose(now.Of), now.Why)
 	}

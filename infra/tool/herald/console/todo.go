@@ -53,13 +53,15 @@ func (s *Server) toGroup(g next.Group[api.ListedEndpoint]) (do todo) {
 		text := named.Name() + " of " + answers.Shown(e.TenantID)
 		do.Endpoints = append(do.Endpoints, told{parts.Cell{Text: text, Link: s.site.EndpointLink(named)}, e.Contact})
 	}
-	if do.More = more; g.Count > 1 {
+	do.More = more
+	if g.Count > 1 {
 		do.Cell = parts.Cell{Text: g.Says(""), Link: s.site.Link("/endpoints", "state", string(g.State))}
 		return do
 	}
 	one := do.Endpoints[0]
 	do.Cell = parts.Cell{Text: g.Says(one.Text), Link: one.Link}
-	if do.Endpoints = nil; one.Contact != "" {
+	do.Endpoints = nil
+	if one.Contact != "" {
 		do.Endpoints = []told{{Contact: one.Contact}}
 	}
 	return do
