@@ -8,7 +8,6 @@ import (
 	"html/template"
 	"net/url"
 	"sync"
-	"time"
 
 	"github.com/herald-webhooks/herald/infra/kit/plot"
 	"github.com/herald-webhooks/herald/infra/tool/herald/console/chart"
@@ -151,8 +150,6 @@ func drawChart(ctx context.Context, s *Server, form url.Values) (done, back stri
 	if !s.drawn.begin() {
 		return "", back, errDrawing
 	}
-	ctx, cancel := context.WithTimeout(ctx, drawPatience)
-	defer cancel()
 	outcomes, err := s.Log.Outcomes(ctx, of, in.Window)
 	s.drawn.Lock()
 	defer s.drawn.Unlock()
@@ -165,9 +162,6 @@ func drawChart(ctx context.Context, s *Server, form url.Values) (done, back stri
 	query.Set("drawn", s.drawn.id)
 	return "", "/chart?" + query.Encode(), nil
 }
-
-// drawPatience is how long a query may take.
-const drawPatience = time.Minute
 
 // begin reports whether no other query is under way.
 func (d *drawing) begin() bool {

@@ -59,14 +59,15 @@ func (i Insights) Attempts(ctx context.Context, id string, from, until time.Time
 	return all, err
 }
 
-// The most that a query takes, and the time between two looks at it.
+// The most that a query takes, that of a day's outcomes takes, and the time between two looks at it.
 const (
-	queryPatience = 20 * time.Second
-	queryInterval = 500 * time.Millisecond
+	queryPatience    = 20 * time.Second
+	outcomesPatience = time.Minute
+	queryInterval    = 500 * time.Millisecond
 )
 
 func (i Insights) query(ctx context.Context, text string, from, until time.Time) ([]line, error) {
-	got, err := i.run(ctx, text, from, until)
+	got, err := i.run(ctx, text, from, until, queryPatience)
 	return got.lines, err
 }
 
@@ -77,9 +78,11 @@ type results struct {
 }
 
 // run runs a query until it has its results.
-func (i Insights) run(ctx context.Context, text string, from, until time.Time) (results, error) {
+func (i Insights) run(
+	ctx context.Context, text string, from, until time.Time, patience time.Duration,
+) (results, error) {
 	const doing = "querying the log (logs:StartQuery, logs:GetQueryResults)"
-	ctx, cancel := context.WithTimeout(ctx, queryPatience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	started, err := i.Client.StartQuery(ctx, &cloudwatchlogs.StartQueryInput{
 		LogGroupName: aws.String("/aws/lambda/" + i.Name + "-deliver"), QueryString: &text,
@@ -101,7 +104,7 @@ func (i Insights) run(ctx context.Context, text string, from, until time.Time) (
 			return results{}, exit.With(exit.Failed, "%s: it is %s", doing, got.Status)
 		}
 		if !client.Pause(ctx, queryInterval) {
-			return results{}, exit.With(exit.Failed, "%s: no answer in %s", doing, queryPatience)
+			return results{}, exit.With(exit.Failed, "%s: no answer in %s", doing, patience)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func (i Insights) Outcomes(ctx context.Context, of Tailed, w Window) (Outcomes, 
 	bin := fmt.Sprintf("bin(%dm)", int(w.Step/time.Minute))
 	text := strings.Join(append([]string{`filter message = "attempt"`}, of.conditions(`%s = "%s"`)...), " and ") +
 		" | stats count() as " + sumAttempts + " by " + bin + ", outcome, attempt, replay | limit 10000"
-	got, err := i.run(ctx, text, w.From, w.End())
+	got, err := i.run(ctx, text, w.From, w.End(), outcomesPatience)
 	for _, l := range got.lines {
 		a := l.attempt()
 		a.At = line{keyTime: l[bin]}.at()

@@ -85,10 +85,7 @@ func (s Site) EndpointHead(e api.Endpoint, dead bool) *Head {
 		Kind: "Endpoint", Name: Named(e).Name(), ID: e.EndpointID, Tenant: e.TenantID, Where: e.URL,
 		State: string(state), Class: colour(endpointColours, state), Since: s.At(e.Health.Since),
 		Buttons: s.buttons(next.Of(next.SituationOf(e, dead)), e), Why: s.why(e), Said: words(e),
-		Links: []Cell{
-			{Text: "Its attempts as they are made", Link: s.attempts("/tail", e)},
-			{Text: "Its attempts by outcome", Link: s.attempts("/chart", e)},
-		},
+		Links: s.attempts(e.TenantID, e.EndpointID),
 	}
 	if text := means[state]; text != "" {
 		h.Advice = append(h.Advice, text)
@@ -96,9 +93,12 @@ func (s Site) EndpointHead(e api.Endpoint, dead bool) *Head {
 	return h
 }
 
-// attempts leads to a page of an endpoint's attempts.
-func (s Site) attempts(path string, e api.Endpoint) string {
-	return s.Link(path, "tenant_id", e.TenantID, "endpoint_id", e.EndpointID)
+// attempts lead to the attempts of a tenant, or of one of its endpoints.
+func (s Site) attempts(tenantID, endpointID string) []Cell {
+	return []Cell{
+		{Text: "Its attempts as they are made", Link: s.Link("/tail", "tenant_id", tenantID, "endpoint_id", endpointID)},
+		{Text: "Its attempts by outcome", Link: s.Link("/chart", "tenant_id", tenantID, "endpoint_id", endpointID)},
+	}
 }
 
 // words are the contact and the metadata of an endpoint.

@@ -45,7 +45,10 @@ func andMore(more bool) string {
 // tenantHead leads with what stops a tenant, or troubles it.
 func (s Site) tenantHead(t stack.Tenant) *Head {
 	marks := t.Fields.Marks
-	h := &Head{Kind: "Tenant", Name: t.Fields.TenantID, State: "healthy", Class: "good"}
+	h := &Head{
+		Kind: "Tenant", Name: t.Fields.TenantID, State: "healthy", Class: "good",
+		Links: s.attempts(t.Fields.TenantID, ""),
+	}
 	switch {
 	case t.Bare:
 		h.State, h.Class = "nothing is stored but its keys, or acts about it", "dim"
