@@ -128,13 +128,20 @@ class Book:
         return str(found["consent"]) if found.get("expires_at", 0) > self.now() else ""
 
     def ask(self, who: str, what: str, proof: str, notice: str) -> bool:
-        """Notes that an owner is asked. It says no if another process asks, or the owner has answered."""
+        """Notes that an owner is being asked. It says no if another process asks, or the owner has answered."""
         now = self.now()
         return self.change(
             who, what, "SET consent = :asked, proof = :proof, notice = :notice, expires_at = :end",
             "attribute_not_exists(expires_at) OR expires_at <= :now",
-            asked="asked", proof=proof, notice=notice, now=now, end=now + ANSWER,
+            asked="asked", proof=proof, notice=notice, now=now, end=now + LEASE,
         ) is not None
+
+    def asked(self, who: str, what: str, counted: list[list[str]]) -> None:
+        """Keeps the question for as long as it may be answered. Until then, a process that died may have left it."""
+        self.change(
+            who, what, "SET counted = :counted, expires_at = :end", "consent = :asked",
+            counted=counted, asked="asked", end=self.now() + ANSWER,
+        )
 
     def keep(self, who: str, what: str) -> None:
         """Puts off the end of a row, which is of use."""

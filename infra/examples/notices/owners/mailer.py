@@ -118,7 +118,7 @@ class Mailer:
             self.book.forget(who, what)
             return did
         counted = [list(row) for undo, row in spent or [] if undo == self.book.uncount and "asks#" in row[1]]
-        self.book.change(who, what, "SET counted = :counted", "consent = :asked", counted=counted, asked="asked")
+        self.book.asked(who, what, counted)
         return "asked"
 
     def spend(self, who: str, tenant: str, slots: tuple[str, ...], asks: bool = False) -> list[Undo] | None:

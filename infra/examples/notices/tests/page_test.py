@@ -1,7 +1,7 @@
 """The links of mails, and what an operator may erase."""
 
 import base64
-from unittest import main
+from unittest import main, mock
 
 from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
@@ -48,6 +48,16 @@ class Links(Stage):
         self.assertEqual((2, 200), (len(took), self.browse(self.link())[0]))
         self.now += 90 * DAY  # and so does a confirmation that nothing was sent by
         self.assertEqual(["asked"], self.tell(self.notice()))
+
+    def test_of_a_process_that_died_are_no_answer_for_long(self) -> None:
+        self.contact("ann@example.com")
+        n = self.notice()
+        dies = mock.patch.object(mailer.mailer, "send", side_effect=KeyboardInterrupt)
+        with dies, self.assertRaises(KeyboardInterrupt):
+            self.tell(n)
+        self.now += DAY  # its mail may have gone out
+        self.assertEqual(["asked"], self.tell(n))
+        self.assertEqual(200, self.browse(self.link())[0])
 
     def test_keep_no_token_and_bring_nothing_that_is_over(self) -> None:
         link = self.asked()
