@@ -20,6 +20,7 @@ type line struct {
 	Events      []string          `json:"events"`
 	Description string            `json:"description,omitzero"`
 	Headers     map[string]string `json:"headers,omitzero"`
+	OAuth2      *oauth            `json:"oauth2,omitzero"`
 	RateLimit   int               `json:"rate_limit,omitzero"` // deliveries a second
 	Status      endpoint.Status   `json:"status,omitzero"`
 	Contact     string            `json:"contact,omitzero"`
@@ -49,7 +50,7 @@ func (s *judge) line(r *record, p *peer) []byte {
 	stored := s.address(r, p)
 	made := line{
 		TenantID: p.tenant, URL: p.url, Secret: s.secret(r, p.secret), Events: events(r, p.events),
-		Description: description(r, p.description), Headers: headers(r, p.headers), RateLimit: p.rate,
+		Description: description(r, p.description), Headers: headers(r, p.headers), RateLimit: p.rate, OAuth2: s.oauth(r, p.oauth),
 		Contact: contact(r, p.contact), Metadata: metadata(r, p.metadata),
 	}
 	if r.off {
@@ -155,6 +156,9 @@ func (s *judge) bound(r *record, p *peer, stored string) {
 		return
 	}
 	e := endpoint.Endpoint{ID: strconv.Itoa(r.number), URL: stored, Site: endpoint.SiteOf(stored)}
+	if p.oauth != nil {
+		e.OAuth = &endpoint.OAuth{TokenURL: p.oauth.TokenURL}
+	}
 	live := s.live[p.tenant]
 	clash := e.Clashes(live, s.Bounds)
 	switch {

@@ -18,6 +18,7 @@ type peer struct {
 	events  []string // names and patterns of the other sender; nil means all
 	headers []endpoint.Header
 	rate    int // deliveries a second; 0: no limit
+	oauth   *oauth
 
 	contact  string
 	metadata map[string]string
@@ -62,7 +63,8 @@ func svix(r *record) peer {
 	r.lose(map[string]string{
 		"channels":       "Herald has no channels: every event of the types is sent",
 		"transformation": noTransform, "transformationCode": noTransform,
-		"uid": "Herald makes the ids of endpoints", "mtls": noMTLS, "oauth": "Herald has no OAuth: use a header",
+		"uid": "Herald makes the ids of endpoints", "mtls": noMTLS,
+		"oauth": "cannot be read back: have its owner set oauth2 here before the switch",
 	})
 	return p
 }
@@ -135,7 +137,7 @@ func convoy(r *record) peer {
 	if r.value("event_types") == nil {
 		r.refuse("event_types", "no subscription to it is in the file: add the answer of /subscriptions")
 	}
-	p.headers = r.authentication()
+	p.headers, p.oauth = r.authentication(), r.credentials()
 	if kind := r.text("content_type"); kind != "" && kind != "application/json" {
 		r.note("content_type", "Herald sends application/json")
 	}
@@ -187,8 +189,7 @@ func (r *record) authentication() []endpoint.Header {
 		return []endpoint.Header{{Name: name, Value: value}}
 	case !empty(part.value("basic_auth")):
 		r.note("authentication.basic_auth", unreadable+", as the header Authorization")
-	case !empty(part.value("oauth2")):
-		r.note("authentication.oauth2", "Herald has no OAuth: use a header")
+	case !empty(part.value("oauth2")): // see credentials
 	case len(part.fields) > 0 && name != "":
 		r.note("authentication.api_key", unreadable)
 	}

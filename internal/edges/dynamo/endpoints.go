@@ -63,12 +63,14 @@ func (s *Endpoints) Most(live int) *Endpoints {
 type Fields string
 
 // Keys tell which endpoints there are, and which are deleted. Deciding are also the fields that decide about an
-// endpoint, and Named also those by which its owner knows it: all that operators may see.
+// endpoint, Named also those by which its owner knows it, and Shown also where its tokens come from: all that operators
+// may see.
 const (
 	Keys     Fields = "tenant_id, endpoint_id"
 	Deciding        = Keys + ", #status, events, created_at, updated_at, deleted_at, secret_rotated_at, rate_limit, " +
 		"site, sited_at"
 	Named = Deciding + ", #url, description, previous_until"
+	Shown = Named + ", oauth2"
 )
 
 // Only returns the store with these fields for Get and List.

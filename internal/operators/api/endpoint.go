@@ -42,6 +42,9 @@ type Endpoint struct {
 	// What its owner keeps with it.
 	Metadata map[string]string `json:"metadata"`
 
+	// Where its deliveries get their tokens. Null if they carry none.
+	OAuth2 *OAuth2 `json:"oauth2"`
+
 	// The status that the owner has given it.
 	Status endpoint.Status `json:"status"`
 
@@ -62,6 +65,16 @@ type Endpoint struct {
 	Limits       `json:",embed"`
 	Health       Health  `json:"health"`
 	Waiting      Waiting `json:"waiting"`
+}
+
+// OAuth2 is how an endpoint's deliveries get their tokens. Nobody sees the client secret.
+type OAuth2 struct {
+	// As the URL of the endpoint is shown: without its query, and with its path only if the request asks for it.
+	TokenURL string                `json:"token_url"`
+	ClientID string                `json:"client_id"`
+	Scope    string                `json:"scope"`
+	Audience string                `json:"audience"`
+	Method   endpoint.ClientMethod `json:"method"`
 }
 
 // EndpointsRequest selects endpoints.

@@ -53,7 +53,7 @@ func (v endpointView) show(ctx context.Context, call *invoke.Call, req api.Endpo
 		Status: e.Status, Events: e.Events, Contact: about.Contact, Metadata: about.Metadata,
 		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, DeletedAt: e.DeletedAt,
 		SecretRotatedAt: e.SecretRotatedAt, PreviousSecretUntil: ahead(e.PreviousUntil, call.Now),
-		TenantPaused: found.Tenant.Paused(), Limits: limitsOf(e),
+		TenantPaused: found.Tenant.Paused(), Limits: limitsOf(e), OAuth2: oauthOf(e, req.ShowPath),
 		Health: v.health.show(found, waiting), Waiting: v.health.waiting(waiting),
 	}, nil
 }
@@ -84,6 +84,17 @@ func shownURL(text string, path bool) string {
 		shown.Path, shown.RawPath = u.Path, u.RawPath
 	}
 	return shown.String()
+}
+
+// oauthOf shows where an endpoint's tokens come from, nil where it has none.
+func oauthOf(e endpoint.Endpoint, path bool) *api.OAuth2 {
+	if e.OAuth == nil {
+		return nil
+	}
+	return &api.OAuth2{
+		TokenURL: shownURL(e.OAuth.TokenURL, path), ClientID: e.OAuth.ClientID,
+		Scope: e.OAuth.Scope, Audience: e.OAuth.Audience, Method: e.OAuth.Method,
+	}
 }
 
 // ahead returns a time that is still to come, and otherwise none.

@@ -20,7 +20,7 @@ func TestHandler_endpoint_readsEveryFieldThatItShows(t *testing.T) {
 	whole := endpoint.Endpoint{
 		ID: "webhook_1", TenantID: "acme", URL: "https://example.com/", Events: []string{"*"}, Status: endpoint.Disabled,
 	}
-	isRead := strings.Split(strings.ReplaceAll(string(dynamo.Named), "#", ""), ", ")
+	isRead := strings.Split(strings.ReplaceAll(string(dynamo.Shown), "#", ""), ", ")
 	part := whole
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[endpoint.Endpoint]()) {
 		to := reflect.ValueOf(&whole).Elem().FieldByIndex(field.Index)
@@ -53,7 +53,8 @@ func TestHandler_endpoint_readsEveryFieldThatItShows(t *testing.T) {
 // fill gives a field a value.
 func fill(t *testing.T, name string, field reflect.Value) {
 	t.Helper()
-	for _, value := range []any{"x", 7, []byte("x"), []string{"x"}, at.Add(time.Hour)} {
+	oauth := &endpoint.OAuth{TokenURL: "https://id.example/token", ClientID: "x", Method: endpoint.ClientSecretPost}
+	for _, value := range []any{"x", 7, []byte("x"), []string{"x"}, at.Add(time.Hour), oauth} {
 		if v := reflect.ValueOf(value); v.Type().AssignableTo(field.Type()) {
 			field.Set(v)
 			return

@@ -55,7 +55,7 @@ func New(c Config) *Handler {
 	return &Handler{
 		Deliveries:  dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		DeadLetters: dynamo.NewDeadLetters(tables, s.DeadLettersTable),
-		Directory:   invoke.Directory{Endpoints: endpoints.Only(dynamo.Named), Circuits: circuits},
+		Directory:   invoke.Directory{Endpoints: endpoints.Only(dynamo.Shown), Circuits: circuits},
 		Owners:      endpoints,
 		IDs:         endpoints.Only(dynamo.Keys),
 		Subscribers: endpoints,

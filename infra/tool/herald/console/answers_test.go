@@ -39,7 +39,8 @@ func usualEndpoints(text string) []answered {
 		}}}),
 		to(api.GetEndpoint, api.Endpoint{
 			TenantID: "acme", EndpointID: "webhook_1", URL: "https://" + text + "/", Description: text,
-			Contact: text, Metadata: map[string]string{text: text}, Health: api.Health{
+			Contact: text, Metadata: map[string]string{text: text},
+			OAuth2: &api.OAuth2{TokenURL: "https://" + text + "/", ClientID: text, Method: "x"}, Health: api.Health{
 				State: api.StateOpen, PausedBy: text, PauseReason: text, Failures: 2, LastReason: delivery.Reason(text),
 			},
 		}),

@@ -59,6 +59,10 @@ func (s Site) endpointFacts(e api.Endpoint) []Fact {
 	var f facts
 	f.add("its owner has set it", e.Status)
 	f.add("subscribes to", e.Events)
+	if o := e.OAuth2; o != nil {
+		f.add("gets tokens from", o.TokenURL)
+		f.add("as the client", o.ClientID+" ("+string(o.Method)+")")
+	}
 	if e.TenantPaused {
 		f.add("its tenant", "all of its endpoints are paused")
 	}
@@ -77,6 +81,9 @@ func (s Site) endpointFacts(e api.Endpoint) []Fact {
 
 // lastAnswer is what the last attempt met. Without a response, it says so.
 func lastAnswer(status int, reason delivery.Reason) string {
+	if reason == delivery.ReasonTokenRefused || reason == delivery.ReasonTokenUnreachable {
+		return "no token: " + string(reason)
+	}
 	if status == 0 {
 		return strings.TrimSuffix("no answer: "+string(reason), ": ")
 	}
