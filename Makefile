@@ -56,7 +56,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident practise settings test unit e2e lint sizes freeze regions mutants invariants fuzz publishers versions suite fips vulns build site handbook package reproducible rehearse terraform native cli verify bench simulate dashboard picture cost second-engine libraries outbox hostile proofs tools clean
+.PHONY: help run stack incident practise settings test unit e2e lint sizes freeze regions mutants invariants fuzz publishers versions suite fips vulns build site handbook package reproducible rehearse terraform native cli verify bench simulate dashboard picture cost second-engine libraries oauth outbox hostile proofs tools clean
 
 # The targets that people use. The others prove or measure one thing each, or serve these.
 USED := run stack incident test site cli verify build package proofs
@@ -335,6 +335,10 @@ libraries: native tools ## have the libraries for Rust and Java verify deliverie
 
 # A relay of each language beside another of it. The one in Go has a module of its own, which make lint does not see.
 OUTBOX := infra/examples/outbox
+oauth: native tools .tools/oauth/installed ## deliver with tokens of npm's oidc-provider (nightly; a minute)
+	PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/bin:$$PATH" go test -count 1 -v -tags emulator \
+		-run TestDeliveriesCarryAToken ./infra/proofs/e2e
+
 outbox: tools ## kill the outbox's relays KILLS=500 times around each of their calls, and measure them (minutes; Postgres)
 	cd $(OUTBOX)/go && go vet ./... && $(CURDIR)/.tools/bin/golangci-lint run -c $(CURDIR)/.golangci.yml ./...
 	PYTHONPATH=.tools/outbox MYPYPATH=infra/examples/publisher/python .venv/bin/python -m mypy --strict $(OUTBOX)/python/relay.py \
@@ -443,6 +447,12 @@ endef
 .tools/outbox/installed: infra/examples/outbox/python/requirements.txt | .tools/openapi/installed
 	@rm -rf $(@D); mkdir -p $(@D)
 	@.tools/openapi/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target $(@D) -r $<
+	@touch $@
+
+.tools/oauth/installed: infra/clients/oauth/package.json infra/clients/oauth/package-lock.json infra/clients/oauth/server.mjs \
+		| .tools/openapi/installed
+	@rm -rf $(@D); mkdir -p $(@D); cp $^ $(@D)
+	@$(call npm_ci,$(@D))
 	@touch $@
 
 .tools/dynamodb-local/installed: infra/local/package.json infra/local/package-lock.json

@@ -50,7 +50,8 @@ func (s *judge) line(r *record, p *peer) []byte {
 	stored := s.address(r, p)
 	made := line{
 		TenantID: p.tenant, URL: p.url, Secret: s.secret(r, p.secret), Events: events(r, p.events),
-		Description: description(r, p.description), Headers: headers(r, p.headers), RateLimit: p.rate, OAuth2: s.oauth(r, p.oauth),
+		Description: description(r, p.description), Headers: headers(r, p.headers), RateLimit: p.rate,
+		OAuth2:  s.oauth(r, p.oauth),
 		Contact: contact(r, p.contact), Metadata: metadata(r, p.metadata),
 	}
 	if r.off {
