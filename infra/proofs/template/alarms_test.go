@@ -78,13 +78,16 @@ func severities(t *testing.T) map[string]string {
 	return all
 }
 
+// Who is paged gets this text, and no other.
 func TestAlarms_sayWhatHasHappened(t *testing.T) {
 	for name, r := range load(t).OfType("AWS::CloudWatch::Alarm") {
 		if !strings.HasSuffix(name, "Alarm") {
 			t.Errorf("herald verify does not know %s by its name", name)
 		}
-		if r.Properties["AlarmDescription"] == nil {
-			t.Errorf("%s says nothing", name)
+		// CloudWatch takes 1,024 characters. The runbook has them as sentences.
+		says, _ := r.Properties["AlarmDescription"].(string)
+		if !strings.HasSuffix(says, ".") || len(says) > 1024 {
+			t.Errorf("%s says in %d characters, without a sentence at the end: %s", name, len(says), says)
 		}
 	}
 }
