@@ -29,7 +29,7 @@ func (b *browser) followsAndDraws(t *testing.T, i incident) {
 	b.says(t, "somebody ended it here")
 	b.visit(t, "/chart?tenant_id=acme", "Draw attempts of acme")
 	enter(`form[action$="/chart/draw"] button`)
-	b.says(t, "attempts of acme until")
+	b.says(t, "Drawn: attempts of acme")
 	b.do(t, chromedp.WaitVisible(chromedp.CSS("main svg.chart")))
 	b.isTextAndAccessible(t)
 }

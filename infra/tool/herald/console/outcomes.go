@@ -118,7 +118,7 @@ func (s *Server) draw(page *charted) {
 			some = append(some, of)
 		}
 	}
-	page.Whose = fmt.Sprintf("The %s of %s until %s", d.span, whose(d.of), s.site.At(d.Window.End()).Title)
+	page.Whose = fmt.Sprintf("Drawn: %s in the %s until %s", whose(d.of), d.span, s.site.At(d.Window.End()).Title)
 	page.Meaning = d.Meaning()
 	if s.LogCosts {
 		page.Cost = "The query has read " + bill(d.Read)

@@ -2,7 +2,6 @@ package console
 
 import (
 	"errors"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -26,7 +25,7 @@ func TestChart_isDrawnByItsButtonAlone(t *testing.T) {
 	f.asked = nil
 	form := url.Values{"tenant_id": {"acme"}, "span": {"day"}}
 	drawn := submit(t, browser, web.URL+"/chart/draw", form)
-	page := body(t, drawn, "The day of attempts of acme until", "The query has read 34.0 MB, $0.0002", "Estimates", "<svg",
+	page := body(t, drawn, "Drawn: attempts of acme in the day until", "The query has read 34.0 MB, $0.0002", "Estimates", "<svg",
 		"— acknowledged", "— dead", ">9,600<", ">192<")
 	if strings.Contains(page, "— retry") {
 		t.Error("it draws an outcome that nothing had")
@@ -36,7 +35,7 @@ func TestChart_isDrawnByItsButtonAlone(t *testing.T) {
 	}
 	f.asked = nil
 	again := drawn.Request.URL.String()
-	body(t, get(t, browser, again), "The day of attempts of acme", "<svg")
+	body(t, get(t, browser, again), "Drawn: attempts of acme", "<svg")
 	submit(t, browser, web.URL+"/chart/draw", url.Values{"endpoint_id": {"webhook_1"}, "span": {"year"}}) // another tab
 	body(t, get(t, browser, again), "not kept any more")
 	want := []string{"bytes", "outcomes of {TenantID: EndpointID:webhook_1} in 1h0m0s", "bytes", "bytes"}
@@ -48,18 +47,7 @@ func TestChart_isDrawnByItsButtonAlone(t *testing.T) {
 func TestChart_isOfOneTenantOrEndpoint(t *testing.T) {
 	f := &functions{}
 	web, browser, s := open(t, f)
-	for _, field := range []string{"tenant_id", "endpoint_id"} {
-		wrong := url.Values{field: {`a" or 1 = "1`}}
-		for name, resp := range map[string]*http.Response{
-			"its form":   get(t, browser, web.URL+"/chart?"+wrong.Encode()),
-			"its button": submit(t, browser, web.URL+"/chart/draw", wrong),
-		} {
-			found := formsIn(t, body(t, resp))
-			if resp.StatusCode != http.StatusBadRequest || len(found) != 1 || !slices.Equal(found[0].invalid, []string{field}) {
-				t.Errorf("%s, %s: %s, %+v", field, name, resp.Status, found)
-			}
-		}
-	}
+	takesIDsAlone(t, browser, web.URL+"/chart", web.URL+"/chart/draw")
 	body(t, submit(t, browser, web.URL+"/chart/draw", url.Values{}), "choose a tenant or an endpoint")
 	s.drawn.busy = true
 	body(t, submit(t, browser, web.URL+"/chart/draw", url.Values{"tenant_id": {"acme"}}), "being drawn already")

@@ -94,18 +94,7 @@ func TestTail_isBegunAndEndedByItsButtonsAlone(t *testing.T) {
 func TestTail_isBegunForIdsAndByNobodyElse(t *testing.T) {
 	f := &functions{}
 	web, browser, _ := open(t, f)
-	for _, field := range []string{"tenant_id", "endpoint_id"} {
-		wrong := url.Values{field: {`a" || $.x = "*`}}
-		for name, resp := range map[string]*http.Response{
-			"its form":   get(t, browser, web.URL+"/tail?"+wrong.Encode()),
-			"its button": submit(t, browser, web.URL+"/tail/start", wrong),
-		} {
-			found := formsIn(t, body(t, resp))
-			if resp.StatusCode != http.StatusBadRequest || len(found) != 1 || !slices.Equal(found[0].invalid, []string{field}) {
-				t.Errorf("%s, %s: %s, %+v", field, name, resp.Status, found)
-			}
-		}
-	}
+	takesIDsAlone(t, browser, web.URL+"/tail", web.URL+"/tail/start")
 	stranger := &http.Client{Transport: browser.Transport}
 	for _, path := range []string{"/tail", "/tail/seen", "/tail/start", "/tail/stop"} {
 		if got := get(t, stranger, web.URL+path).StatusCode; got != http.StatusForbidden {
@@ -127,4 +116,20 @@ func TestTail_endsWithTheConsole(t *testing.T) {
 		t.Error("it goes on")
 	}
 	body(t, submit(t, browser, web.URL+"/tail/start", url.Values{}), "about to end")
+}
+
+// takesIDsAlone gives the form of a page, and its button, what is no id. Both mark the field.
+func takesIDsAlone(t *testing.T, browser *http.Client, page, act string) {
+	t.Helper()
+	for _, field := range []string{"tenant_id", "endpoint_id"} {
+		wrong := url.Values{field: {`a" || $.x = "*`}}
+		for name, resp := range map[string]*http.Response{
+			"its form": get(t, browser, page+"?"+wrong.Encode()), "its button": submit(t, browser, act, wrong),
+		} {
+			found := formsIn(t, body(t, resp))
+			if resp.StatusCode != http.StatusBadRequest || len(found) != 1 || !slices.Equal(found[0].invalid, []string{field}) {
+				t.Errorf("%s, %s of %s: %s, %+v", field, name, page, resp.Status, found)
+			}
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/herald-webhooks/herald/infra/kit/plot"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
@@ -37,9 +38,10 @@ func (c Chart) SVG() template.HTML {
 		`fill="var(--text)" role="img" aria-label="%s">`+"\n", chartWidth, chartHeight, html.EscapeString(c.Title))
 	fmt.Fprintf(&b, `<text x="%d" y="14"><tspan font-weight="bold">%s</tspan><tspan dx="8" fill="var(--dim)">%s</tspan>`+
 		"</text>\n", plotLeft, html.EscapeString(c.Title), html.EscapeString(c.Unit))
+	legend := plotLeft
 	for n, l := range c.Lines {
-		fmt.Fprintf(&b, `<text x="%d" y="29" fill="%s">— %s</text>`+"\n",
-			plotLeft+n*90, colours[n], html.EscapeString(l.Label))
+		fmt.Fprintf(&b, `<text x="%d" y="29" fill="%s">— %s</text>`+"\n", legend, colours[n], html.EscapeString(l.Label))
+		legend += 36 + 9*utf8.RuneCountInString(l.Label) // in the larger letters of a narrow page
 	}
 	for _, part := range []float64{0, .5, 1} {
 		y := s.y(part * s.most)
