@@ -177,17 +177,23 @@ func (b *browser) isTextAndAccessible(t *testing.T) {
 // the browser complains of nothing.
 func (b *browser) isAccessible(t *testing.T, asks int) {
 	t.Helper()
-	for _, scheme := range []string{"light", "dark"} {
-		b.scheme(t, scheme)
-		if violations := script[[]string](t, b, b.axe+axeRun); len(violations) > 0 {
-			t.Errorf("%s: %s", scheme, strings.Join(violations, "\n"))
-		}
-	}
+	b.passesAxe(t)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	foreign := slices.ContainsFunc(b.asked, func(a string) bool { return !strings.HasPrefix(a, b.address+"/") })
 	if len(b.asked) < asks || foreign || len(b.faults) > 0 {
 		t.Errorf("asked for %v; faults: %v", b.asked, b.faults)
+	}
+}
+
+// passesAxe runs axe-core in light and dark.
+func (b *browser) passesAxe(t *testing.T) {
+	t.Helper()
+	for _, scheme := range []string{"light", "dark"} {
+		b.scheme(t, scheme)
+		if violations := script[[]string](t, b, b.axe+axeRun); len(violations) > 0 {
+			t.Errorf("%s: %s", scheme, strings.Join(violations, "\n"))
+		}
 	}
 }
 
