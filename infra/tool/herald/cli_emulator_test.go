@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/infra/examples"
@@ -18,6 +19,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 // ends runs a command on the local stack and returns its output. The test fails unless the command ends with this exit
@@ -72,12 +74,25 @@ func TestCommandsOnTheLocalStack(t *testing.T) {
 	live(t, others)
 	i.movesIn(t, page)
 
+	discardsByID(t, ends(t, exit.Done, "-o json rejected list --tenant acme"))
 	erased := strings.Fields(ends(t, exit.Done, "tenants erase acme"))
 	contains(t, strings.Join(erased, " "), "dead_letters 2 ")
 	left := strings.Fields(ends(t, exit.Done, "--dry-run tenants erase acme"))
 	contains(t, strings.Join(left, " "), "dead_letters 0 ")
 	if rejected := ends(t, exit.Done, "rejected list"); strings.Contains(rejected, "evt_3") {
 		t.Errorf("still there: %s", rejected)
+	}
+}
+
+// discardsByID discards the rejected events of a list. An erasure would take minutes for it, as a job.
+func discardsByID(t *testing.T, list string) {
+	t.Helper()
+	var found api.RejectedList
+	if err := json.Unmarshal([]byte(list), &found); err != nil || len(found.Data) == 0 {
+		t.Fatalf("%v in %s", err, list)
+	}
+	for _, e := range found.Data {
+		ends(t, exit.Done, "rejected discard "+e.MessageID, "discarded")
 	}
 }
 

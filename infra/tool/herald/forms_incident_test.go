@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/kit/client"
+	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 )
@@ -63,6 +65,31 @@ func TestEveryFormIsStillThereAfterWrongInput(t *testing.T) {
 		t.Errorf("%d inputs were refused", refused)
 	}
 	t.Run("a question", func(t *testing.T) { b.mistypesTheNumber(t, i) })
+}
+
+// What a filter selects is discarded by a job, and so is what an erased tenant has. Each takes minutes: the end of the
+// queue has to be met when every look that may hide events is over.
+func TestRejectedEventsAreDiscardedByAFilterAndByAnErasure(t *testing.T) {
+	i := startStack(t)
+	for _, kind := range []string{"no.such", "no.other"} {
+		i.publish(t, examples.Message{TenantID: "acme", Type: kind, Data: []byte(`{}`)})
+	}
+	i.publish(t, examples.Message{TenantID: "globex", Type: "no.such", Data: []byte(`{}`)})
+	eventually(t, "three rejected events", func(ctx context.Context) (bool, error) {
+		found, err := client.Ask(ctx, i.tenant, api.ListRejected, api.RejectedRequest{})
+		return len(found.Data) == 3, err
+	})
+	ends(t, exit.Done, "rejected discard --tenant acme --reason no.other --watch")
+	if left := ends(t, exit.Done, "rejected list --tenant acme"); strings.Count(left, "acme") != 1 {
+		t.Errorf("one of two was to be left: %s", left)
+	}
+	ends(t, exit.Done, "tenants erase acme")
+	if left := ends(t, exit.Done, "rejected list"); !strings.Contains(left, "globex") || strings.Contains(left, "acme") {
+		t.Errorf("left: %s", left)
+	}
+	if jobs := ends(t, exit.Done, "jobs list"); strings.Contains(jobs, "job_") {
+		t.Errorf("an erased tenant's jobs: %s", jobs)
+	}
 }
 
 // mistypes fills in a field of a page wrongly, and presses Enter. It reports whether the page has a fault.
