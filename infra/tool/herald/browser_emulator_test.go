@@ -131,6 +131,7 @@ func (i incident) views(t *testing.T, broken client.Endpoint) map[string]string 
 		"/deliveries": "crm", "/confirm?act=purge&endpoint_id=" + broken.ID: "This cannot be undone",
 		"/find?q=" + url.QueryEscape(markup): "<img", "/subscribers?event_type=user.deleted": broken.ID,
 		"/tail": "Follow all attempts", "/chart?tenant_id=acme": "Draw attempts of acme",
+		"/tenant?tenant_id=acme&traffic=1": "create",
 	}
 }
 

@@ -19,6 +19,9 @@ func showTenant(ctx context.Context, c call) error {
 	if err != nil {
 		return err
 	}
+	if since := c.fields.Since; !since.IsZero() {
+		t.Since = since
+	}
 	traffic, err := readTraffic(ctx, c)
 	if err != nil {
 		return err

@@ -99,3 +99,21 @@ func TestTenantsShow_ofHostileText(t *testing.T) {
 		}
 	}
 }
+
+// Each order about a tenant is on the page and on the command line.
+func TestTenantsShow_hasTheOrdersThatTheConsoleHas(t *testing.T) {
+	marks, shown := distinct[api.TenantMarks]()
+	marks.Unreadable = false
+	f := compromised()
+	f.say(to(api.GetTenant, api.Tenant{TenantID: "acme", Marks: marks}))
+	out, page := f.ends(t, exit.Done, "tenants show acme"), f.page(t, "/tenant?tenant_id=acme")
+	for path, value := range shown {
+		if !strings.Contains(page, value) || !strings.Contains(out, value) {
+			t.Errorf("%s is %s on the page: %t, on the command line: %t", path, value,
+				strings.Contains(page, value), strings.Contains(out, value))
+		}
+	}
+	if len(shown) < 9 {
+		t.Errorf("%d orders", len(shown))
+	}
+}

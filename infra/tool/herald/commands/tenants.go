@@ -11,6 +11,7 @@ func tenantCommands(s setup) *cli.Command {
 	act := s.actOnTenant()
 	return group("tenants", "a tenant, and all endpoints that it has or will have",
 		command("show TENANT", "its endpoints, orders, dead letters, jobs, keys, and the acts about it", s.on(showTenant),
+			usage.Text("since", "what its keys changed: 7d by default, or 2h, 22:00 (here), 2026-01-02"),
 			&cli.BoolFlag{Name: "traffic", Usage: "its part of the last hour's attempts; AWS bills the search of the log"}),
 		command("pause TENANT", "send it nothing; its deliveries are held", act,
 			usage.Text("reason", "kept with the mark and shown")),

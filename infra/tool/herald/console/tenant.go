@@ -45,7 +45,14 @@ func tenantPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 
 // tenantActsPage is the part of a tenant's page with its acts.
 func tenantActsPage(ctx context.Context, s *Server, q url.Values) (any, error) {
+	of, err := s.selector(q)
+	if err != nil {
+		return nil, err
+	}
 	t, err := stack.ReadTenant(ctx, s.Stack, s.Trail, q.Get("tenant_id"), s.Now())
+	if !of.Since.IsZero() {
+		t.Since = of.Since
+	}
 	return s.site.TenantActs(t), err
 }
 

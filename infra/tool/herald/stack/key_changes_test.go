@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/edges/audit"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 func TestKeyChanges_areByKeyAndEndpoint(t *testing.T) {
@@ -37,5 +38,27 @@ func TestKeyChanges_areByKeyAndEndpoint(t *testing.T) {
 	}
 	if got := Elsewhere(changes); !slices.Equal(got, []string{"webhook_made", "webhook_moved", "webhook_restored"}) {
 		t.Errorf("elsewhere: %v", got)
+	}
+}
+
+// The tenant's own keys made all of its endpoints at some time. Those are left alone.
+func TestTenant_ToPause_hasWhatWasMadeSinceThen(t *testing.T) {
+	made := func(id string, days int) Act {
+		return Act{audit.Line{KeyID: "k1", Action: "create", EndpointID: id}, now.AddDate(0, 0, -days)}
+	}
+	tenant := Tenant{Since: now.Add(-ChangesOf)}
+	tenant.Acts.Acts = []Act{made("webhook_old", 8), made("webhook_new", 1)}
+	tenant.Fields.Endpoints.Data = []api.ListedEndpoint{{EndpointID: "webhook_old"}, {EndpointID: "webhook_new"}}
+	if got := tenant.ToPause(); !slices.Equal(got, []string{"webhook_new"}) {
+		t.Errorf("of a week: %v", got)
+	}
+	tenant.Since = now.AddDate(0, 0, -30)
+	if got := tenant.ToPause(); !slices.Equal(got, []string{"webhook_old", "webhook_new"}) {
+		t.Errorf("of a month: %v", got)
+	}
+	tenant.Fields.Endpoints.Data[0].EndpointPaused = true
+	tenant.Fields.Endpoints.Data = tenant.Fields.Endpoints.Data[:1] // the other is deleted
+	if got := tenant.ToPause(); len(got) > 0 {
+		t.Errorf("paused or deleted: %v", got)
 	}
 }

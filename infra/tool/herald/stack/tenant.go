@@ -25,6 +25,17 @@ type Tenant struct {
 
 	Acts    TenantActs
 	ActsErr error
+
+	// Changes by keys are looked at since then: the tenant's own keys made all of its endpoints at some time.
+	Since time.Time
+}
+
+// ChangesOf is how long ago a key may have been stolen, where the operator does not say since when.
+const ChangesOf = 7 * 24 * time.Hour
+
+// Changes are what the tenant's keys changed since then.
+func (t Tenant) Changes() []KeyChange {
+	return KeyChanges(slices.DeleteFunc(slices.Clone(t.Acts.Acts), func(a Act) bool { return a.At.Before(t.Since) }))
 }
 
 // TenantTrail reads the acts about a tenant ([Trail]).
@@ -57,6 +68,7 @@ func ReadTenant(
 		t.Bare, err = true, nil
 		t.Fields.TenantID = tenantID
 	}
+	t.Since = now.Add(-ChangesOf)
 	return t, err
 }
 
@@ -70,11 +82,11 @@ func (t Tenant) GoodKeys() (n int) {
 	return n
 }
 
-// ToPause are the endpoints that the tenant's keys have made, restored or moved, except those that are deleted, or that
-// an operator has paused one by one. A pause of the tenant stops them as well, until the tenant is resumed.
+// ToPause are the endpoints that the tenant's keys have made, restored or moved since then, except those that are
+// deleted, or that an operator has paused one by one. A pause of the tenant stops them as well, until it is resumed.
 func (t Tenant) ToPause() (ids []string) {
 	endpoints := t.Fields.Endpoints
-	for _, id := range Elsewhere(KeyChanges(t.Acts.Acts)) {
+	for _, id := range Elsewhere(t.Changes()) {
 		at := slices.IndexFunc(endpoints.Data, func(e api.ListedEndpoint) bool { return e.EndpointID == id })
 		if at < 0 && endpoints.More || at >= 0 && !endpoints.Data[at].EndpointPaused {
 			ids = append(ids, id)

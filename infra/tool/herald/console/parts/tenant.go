@@ -111,11 +111,15 @@ func (s Site) TenantActs(t stack.Tenant) []Section {
 		return []Section{{Title: "What its keys changed", Note: "It is not shown: " + t.ActsErr.Error(),
 			List: NewTable[stack.KeyChange](nil, nil)}}
 	}
-	since := "The audit log was read since " + s.At(t.Acts.From).Told() + "."
-	if t.Acts.More {
-		since += " There are later lines than these."
+	since, read := t.Since, "The audit log was read since "+s.At(t.Acts.From).Told()+"."
+	if t.Acts.From.After(since) {
+		since = t.Acts.From
 	}
-	changes := Section{Title: "What its keys changed", Note: since, List: s.keyChangeList(t).Or("Nothing.")}
+	if t.Acts.More {
+		read += " There are later lines than these."
+	}
+	changes := Section{Title: "What its keys changed", Note: "Since " + s.At(since).Told() + ".",
+		List: s.keyChangeList(t).Or("Nothing.")}
 	if ids := t.ToPause(); len(ids) > 0 {
 		b := Button{Label: "Pause " + next.Number(len(ids), "endpoint", "endpoints") + " that they made or moved",
 			Action: s.Base + PauseMoved, Function: api.Control, Fields: []Field{{"tenant_id", t.Fields.TenantID}},
@@ -132,7 +136,7 @@ func (s Site) TenantActs(t stack.Tenant) []Section {
 		}
 	}
 	known := url.Values{"tenant_id": {"known"}}
-	return []Section{changes, {Title: "What operators did", List: s.ActList(known, rows).Or("Nothing.")}}
+	return []Section{changes, {Title: "What operators did", Note: read, List: s.ActList(known, rows).Or("Nothing.")}}
 }
 
 // PauseMoved is the path of the act that pauses the endpoints that a tenant's keys made or moved.
@@ -163,7 +167,7 @@ func (s Site) keyChangeList(t stack.Tenant) *Table {
 		}
 		return Cell{Text: answers.Nothing}
 	}
-	return NewTable(nil, stack.KeyChanges(t.Acts.Acts), Endpoints(s, called),
+	return NewTable(nil, t.Changes(), Endpoints(s, called),
 		Text("changed by", "wide", "", func(c row) any { return strings.Join(c.Acts, ", ") }),
 		Column[row]{Title: "made or moved", Cell: func(c row) Cell { return Cell{Text: yes(c.Elsewhere)} }},
 		Column[row]{Title: "now", Cell: state},
