@@ -25,8 +25,8 @@ func TestChart_isDrawnByItsButtonAlone(t *testing.T) {
 	f.asked = nil
 	form := url.Values{"tenant_id": {"acme"}, "span": {"day"}}
 	drawn := submit(t, browser, web.URL+"/chart/draw", form)
-	page := body(t, drawn, "Drawn: attempts of acme in the day until", "The query has read 34.0 MB, $0.0002", "Estimates", "<svg",
-		"— acknowledged", "— dead", ">9,600<", ">192<")
+	page := body(t, drawn, "Drawn: attempts of acme in the day until", "The query has read 34.0 MB, $0.0002", "Estimates",
+		"<svg", "— acknowledged", "— dead", ">9,600<", ">192<")
 	if strings.Contains(page, "— retry") {
 		t.Error("it draws an outcome that nothing had")
 	}

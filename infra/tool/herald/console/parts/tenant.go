@@ -56,7 +56,8 @@ func (s Site) tenantHead(t stack.Tenant) *Head {
 		h.State, h.Class = string(api.StateUnreadable), "bad"
 		h.Advice = append(h.Advice, "Operators' orders about it are damaged, and so nothing is sent to its endpoints.")
 	case marks.Paused():
-		h.State, h.Class, h.Since = string(api.StatePaused), "warn", s.At(marks.PausedAt)
+		h.State, h.Class = string(api.StatePaused), "warn"
+		h.Since = s.At(marks.PausedAt)
 	case troubled(t.Fields.Endpoints.States):
 		h.State, h.Class = "in trouble", "warn"
 	}
