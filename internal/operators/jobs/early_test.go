@@ -16,6 +16,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/operators/inspect"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 	"github.com/herald-webhooks/herald/internal/rules/job"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 	"github.com/herald-webhooks/herald/internal/testkit/operatortest"
 )
 
@@ -58,6 +59,26 @@ func TestHandler_workJobs_publishesAtOnceAndEndsWhenLooksAreOver(t *testing.T) {
 		time.Sleep(job.LooksOver)
 		a.wake()
 		want("when looks are over", job.Done)
+	})
+}
+
+// A second pass that meets the end too early goes on behind the first: what that has counted is hidden, and counts.
+func TestHandler_workJobs_countsWhatAnEarlyPassHasPassed(t *testing.T) {
+	const n = 5_000
+	inLetters(t, 0, func(a *account) {
+		a.Reject(eventsOf(n, func(int) string { return "acme" })...) // all are refused
+		time.Sleep(time.Second)
+		ask[api.Survey](a, startPublish+`}`)
+		a.Verdict = func(c *model.Call) model.Verdict {
+			if strings.HasPrefix(c.Name, "Receive ") { // an invocation passes 4,000
+				time.Sleep(100 * time.Millisecond)
+			}
+			return model.Done
+		}
+		done, minutes := a.finish("t")
+		if done.Refused["invalid_event"] != n || minutes != 3 {
+			t.Errorf("after %d minutes: %+v", minutes, done.Progress)
+		}
 	})
 }
 
