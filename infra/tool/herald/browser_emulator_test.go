@@ -83,7 +83,7 @@ func TestTheConsoleInABrowser(t *testing.T) {
 		b.address = address // the first console: two others were started after it
 		b.visit(t, "/", "Endpoints in trouble")
 		i.Close()
-		b.says(t, "the local stack has gone")
+		b.says(t, "the local stack is gone")
 		b.picture(t, "console-broken.png", "dark")
 	})
 }
@@ -177,7 +177,7 @@ const said = `.note[role=status]`
 
 func (b *browser) pausesAndResumes(t *testing.T, e client.Endpoint) {
 	t.Helper()
-	b.visit(t, "/", "What deliveries died of")
+	b.visit(t, "/", "Why deliveries died")
 	b.press(t, fmt.Sprintf(`main td a[href*="/endpoint?endpoint_id=%s"]`, e.ID), `form[action$="/control/pause"]`)
 	b.press(t, `form[action$="/control/pause"] button`, said)
 	b.says(t, "paused by")
@@ -219,7 +219,7 @@ func (b *browser) pausesAgain(t *testing.T, e client.Endpoint) {
 
 func (b *browser) replaysACause(t *testing.T, e client.Endpoint) {
 	t.Helper()
-	b.visit(t, "/", "What deliveries died of")
+	b.visit(t, "/", "Why deliveries died")
 	b.press(t, fmt.Sprintf(`main td a[href*="/dead?endpoint_id=%s"]`, e.ID), toReplay)
 	b.press(t, toReplay, `form[action$="/start"] button`)
 	b.says(t, "Replay 2 dead letters?")
@@ -277,7 +277,7 @@ func (b *browser) goesStale(t *testing.T) {
 // leaves shows the page that is left until the stack has answered. DevTools see nothing of a page that is really left.
 func (b *browser) leaves(t *testing.T) {
 	t.Helper()
-	b.visit(t, "/", "What deliveries died of")
+	b.visit(t, "/", "Why deliveries died")
 	script[bool](t, b, `dispatchEvent(new Event("beforeunload"))`)
 	b.do(t, chromedp.WaitVisible(chromedp.CSS("#loading")))
 	b.picture(t, "console-loading.png", "light")

@@ -19,7 +19,7 @@ const rowsOfButtons = `new Set([...document.querySelectorAll(".head .acts li")].
 // fits goes by keys from a pasted id to its page, and looks at it in a narrow and in a wide window.
 func (b *browser) fits(t *testing.T, e client.Endpoint) {
 	t.Helper()
-	b.visit(t, "/", "What deliveries died of")
+	b.visit(t, "/", "Why deliveries died")
 	b.do(t, chromedp.KeyEvent("g"), chromedp.KeyEvent("l"), chromedp.WaitVisible(chromedp.CSS(`th.tick`)))
 	b.do(t, chromedp.KeyEvent("/"), chromedp.KeyEvent("  "+e.ID+" "), chromedp.KeyEvent(kb.Enter))
 	b.says(t, "crm")

@@ -97,7 +97,7 @@ func (s *judge) tenant(r *record) (id string) {
 		id = ""
 	case !event.ValidTenantID(id):
 		rule := strings.Replace(event.TenantIDRule, "must be", "has", 1)
-		r.refuse(path, "is no id of a tenant, which "+rule+": see --tenant-map")
+		r.refuse(path, "is not the id of a tenant, which "+rule+": see --tenant-map")
 		id = ""
 	}
 	return id

@@ -25,7 +25,7 @@ func TestActs_askFirstAndAllAlike(t *testing.T) {
 		if line == "start" {
 			continue // nothing is stopped
 		}
-		contains(t, out.words, "herald-test in ", ": add --yes to do it without a question")
+		contains(t, out.words, "herald-test in ", ": add --yes to act without asking")
 		if out.code != exit.Usage {
 			t.Errorf("herald %s: exit code %d: %s", line, out.code, out.words)
 		}
@@ -46,7 +46,7 @@ func TestQuestions_tellWhatWouldBeDone(t *testing.T) {
 		"dead purge --tenant acme":              "Delete more than 48000 dead letters for good?",
 		"dead replay --tenant acme":             "Replay more than 48000 dead letters?",
 		"rejected publish --reason not_process": "Publish more than 48000 events again?",
-		"jobs resume job_1":                     "Go on with the job job_1: delete 870 more dead letters for good?",
+		"jobs resume job_1":                     "Resume the job job_1: delete 870 more dead letters for good?",
 	} {
 		f := fakeOf(to(api.StartJob, more), to(api.GetJob, api.Job{Act: job.Purge, Left: 870}),
 			to(api.ListCauses, api.Causes{}))

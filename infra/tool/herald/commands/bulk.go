@@ -144,7 +144,7 @@ func (b bulk) start(ctx context.Context, c call) error {
 		}
 		return nil
 	case idle:
-		return exit.With(exit.Failed, "nothing of it can be done")
+		return exit.With(exit.Failed, "none of this can be done")
 	}
 	if err := c.confirm(b.asks(would)); err != nil {
 		return err
@@ -201,7 +201,7 @@ func (b bulk) sayCount(ctx context.Context, c call, would api.Survey) {
 		c.Say("cannot be done: %s", answers.Safe(refused))
 	}
 	if !would.Complete {
-		c.Say("and more: there was no time to count all")
+		c.Say("and more: there was no time to count them all")
 	}
 }
 

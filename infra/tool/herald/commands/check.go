@@ -21,10 +21,10 @@ import (
 // checkCommand is the command events check.
 func checkCommand(s setup) *cli.Command {
 	c := command("check FILE...", "say which messages a stack would reject, and why, without asking one", s.checkEvents,
-		usage.Text("catalogue", "your catalogue of event types, in place of the one that this herald was built with"),
-		&cli.BoolFlag{Name: "no-schemas", Usage: "do not hold data against schemas, as with SchemaCheck=off"},
+		usage.Text("catalogue", "your catalogue of event types, instead of the one built into this herald"),
+		&cli.BoolFlag{Name: "no-schemas", Usage: "do not check data against schemas, as with SchemaCheck=off"},
 	)
-	c.Description = "A FILE, or standard input for -, has a message on each line, or a single one on several lines.\n" +
+	c.Description = "A FILE (- for standard input) has a message on each line, or a single message on several lines.\n" +
 		"Files may be of any length. The exit code is 3 if a message would be rejected."
 	return c
 }

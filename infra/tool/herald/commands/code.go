@@ -92,7 +92,7 @@ func released(sums []byte) (map[string]string, error) {
 		}
 		parts := sumLine.FindSubmatch(line)
 		if parts == nil {
-			return nil, exit.With(exit.Usage, "line %d is no line of SHA256SUMS", number)
+			return nil, exit.With(exit.Usage, "line %d is not a line of SHA256SUMS", number)
 		}
 		archive := archiveName.FindSubmatch(parts[2])
 		if archive == nil {

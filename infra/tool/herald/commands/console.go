@@ -23,8 +23,8 @@ import (
 
 // consoleCommand is the command console.
 func consoleCommand(s setup) *cli.Command {
-	return usage.Unplanned(command("console", "the same as a page, on this machine only, until Ctrl-C", s.on(serve),
-		usage.Number("port", "any free one by default", 0, 0, math.MaxUint16)))
+	return usage.Unplanned(command("console", "the same in your browser, on this machine only, until Ctrl-C", s.on(serve),
+		usage.Number("port", "a free port by default", 0, 0, math.MaxUint16)))
 }
 
 // serve shows the console until the context ends.

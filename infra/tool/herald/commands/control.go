@@ -26,7 +26,7 @@ type controlAct struct {
 // controlActs are the acts, by the names of their commands.
 var controlActs = map[string]controlAct{
 	"pause":   {"Send nothing to %s", marks(api.Pause)},
-	"resume":  {"Go on with deliveries to %s, those that are held at first", marks(api.Resume)},
+	"resume":  {"Resume deliveries to %s, the held ones first", marks(api.Resume)},
 	"limit":   {"Limit the deliveries a second for %s", limit},
 	"unlimit": {"Remove the operators' limit of %s", marks(api.Unlimit)},
 	"allow":   {"Set the allowance at one domain for %s", allow},

@@ -20,7 +20,7 @@ import (
 
 // convertCommand is the command endpoints convert.
 func convertCommand(s setup) *cli.Command {
-	c := command("convert FILE", "write what another sender's API answers as lines for endpoints import",
+	c := command("convert FILE", "turn another sender's API answers into lines for endpoints import",
 		func(_ context.Context, line *cli.Command) error {
 			rules, err := rulesOf(line)
 			if err == nil {
@@ -35,8 +35,8 @@ func convertCommand(s setup) *cli.Command {
 		},
 		usage.Among("from", "the sender: svix, convoy, outpost, or standard for others with Standard Webhooks",
 			string(movein.Svix), string(movein.Convoy), string(movein.Outpost), string(movein.Standard)),
-		&cli.StringFlag{Name: "to", Value: "endpoints.jsonl", Usage: "a new file, for its owner's eyes only"},
-		usage.Text("tenant", "the id of the one tenant that has all endpoints"),
+		&cli.StringFlag{Name: "to", Value: "endpoints.jsonl", Usage: "a new file, which only you can read"},
+		usage.Text("tenant", "the id of the tenant, if all endpoints are of one"),
 		usage.Text("tenant-field", "the field that has each tenant's id, with dots between names: metadata.org"),
 		usage.Text("tenant-map", "a file with the tenant's id for each of theirs: JSON lines with id, tenant_id, or CSV"),
 		usage.Text("ports", "the stack's EgressAllowPorts: ports besides 443"),
@@ -44,21 +44,21 @@ func convertCommand(s setup) *cli.Command {
 		usage.Number("per-tenant", "the stack's MaxEndpoints", endpoint.MaxLive, 1, endpoint.MostLive),
 		usage.Number("per-host", "the stack's MaxEndpointsPerHost", 20, 1, endpoint.MostLive),
 	)
-	c.Description = "FILE, or standard input for -, is JSON: the answers as they came, one after the other, or one\n" +
-		"object a line, with the secret of each in its field secret: infra/docs/moving-in.md has the loop.\n" +
-		"Endpoints that Herald cannot have are left out and listed, and so is everything else that is lost.\n" +
-		"It asks neither AWS nor the other sender. No secret is shown."
+	c.Description = "FILE (- for standard input) is JSON: the answers one after the other, or one object a line, each\n" +
+		"with its secret in the field secret. infra/docs/moving-in.md has the loop to fetch them.\n" +
+		"Endpoints that Herald cannot have are left out. They are listed, like everything else that is lost.\n" +
+		"The command asks neither AWS nor the other sender, and shows no secret."
 	return c
 }
 
 // typesCommand is the command events convert.
 func typesCommand(s setup) *cli.Command {
-	c := command("convert FILE", "write another sender's event types, with their JSON Schemas, as a catalogue",
+	c := command("convert FILE", "turn another sender's event types and JSON Schemas into a catalogue",
 		func(_ context.Context, line *cli.Command) error { return s.convert(line, "event types", movein.Types) },
 		&cli.StringFlag{Name: "to", Value: "catalogue.yaml", Usage: "a new file"},
 	)
-	c.Description = "FILE, or standard input for -, is JSON: the event types of Svix or Convoy, or the topics of\n" +
-		"Outpost, as their APIs answer them. infra/docs/publishing.md says how to build Herald with the catalogue."
+	c.Description = "FILE (- for standard input) is JSON: the event types of Svix or Convoy, or the topics of\n" +
+		"Outpost, as their APIs return them. infra/docs/publishing.md says how to build Herald with the catalogue."
 	return c
 }
 

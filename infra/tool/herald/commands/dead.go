@@ -15,11 +15,11 @@ import (
 
 func deadCommands(s setup) *cli.Command {
 	selectors := func(another cli.Flag) []cli.Flag {
-		return letterSelectors("such as http_5xx or timeout; selects alone, too, as each of these flags does", another,
+		return letterSelectors("such as http_5xx or timeout; each of these flags also selects alone", another,
 			usage.Text("status", inWords(deadletter.Dead, deadletter.Replaying, deadletter.Replayed)))
 	}
 	return group("dead", "dead letters",
-		command("list", "bodies stay sealed", list(s, api.ListDeadLetters, lettersOf, letterColumns),
+		command("list", "list dead letters; bodies stay sealed", list(s, api.ListDeadLetters, lettersOf, letterColumns),
 			selectors(limitFlag(stack.MaxPage))...),
 		command("show WH-ID", "open one: body, headers, history; CloudTrail records it",
 			one(s, api.OpenDeadLetter, deliveryOf)),

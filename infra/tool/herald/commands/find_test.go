@@ -105,7 +105,7 @@ func TestFind_readsWhatItsFileSays(t *testing.T) {
 	for line, says := range map[string]string{
 		"events find plain.json":                       "give that of its SQS message as --event",
 		"events find other.json":                       "the file is no event",
-		"events find broken.json":                      "no JSON object",
+		"events find broken.json":                      "not a JSON object",
 		"events find evt_1":                            "with the id of an event, give its --tenant",
 		"events find":                                  "give one argument, ID|FILE",
 		"events find evt_1 --trace 4bf9 --tenant acme": "either an event or --trace",

@@ -23,10 +23,10 @@ func Run(ctx context.Context, args []string, t *terminal.Terminal, connect Conne
 func tree(s setup) *cli.Command {
 	root := &cli.Command{
 		Name:  "herald",
-		Usage: "look at a stack of Herald and act on it",
-		Description: "What you may do is decided by IAM: attach the stack's policy InstanceManagers, Deleters to\n" +
-			"delete for good, and KeyIssuers for keys and imports. Your ARN goes with every request; the\n" +
-			"proof is in CloudTrail, if its data events are on.\n" +
+		Usage: "look at a Herald stack and act on it",
+		Description: "IAM decides what you may do: attach the stack's policy InstanceManagers, Deleters to delete\n" +
+			"for good, and KeyIssuers for keys and imports. Every request carries your ARN. CloudTrail\n" +
+			"proves who asked, if its data events are on.\n" +
 			"Exit codes: 0 done, 1 failed, 2 usage, 3 unhealthy or done in part, 4 denied.",
 		Version:               version(build()),
 		EnableShellCompletion: true,
@@ -43,9 +43,9 @@ func tree(s setup) *cli.Command {
 				Usage: "12 digits: refuse credentials of any other AWS account"},
 			&cli.BoolFlag{Name: "local", Usage: "the local stack that runs from this folder"},
 			usage.Output(),
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "act without a question"},
-			&cli.BoolFlag{Name: "no-input", Usage: "never ask: refuse a command that would need an answer"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan, and do nothing; refused where there is none"},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "act without asking"},
+			&cli.BoolFlag{Name: "no-input", Usage: "never ask: refuse commands that need an answer"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan and do nothing; refused by commands without one"},
 		},
 		Commands: []*cli.Command{
 			statusCommand(s), endpointCommands(s), tenantCommands(s), deliveryCommands(s), deadCommands(s),

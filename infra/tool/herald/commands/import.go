@@ -44,9 +44,10 @@ type imported struct {
 func importCommand(s setup) *cli.Command {
 	return &cli.Command{
 		Name: "import", Usage: "create endpoints that another sender had (policy KeyIssuers)", ArgsUsage: "FILE",
-		Description: "A line of FILE, or of standard input for -, is a JSON object: tenant_id, url, events, secret, and\n" +
-			"perhaps description, headers, status. The secret is the text that the receiver has.\n" +
-			"Nothing is created unless every line can be. What exists stays as it is: if it breaks off, run it again.",
+		Description: "Each line of FILE (- for standard input) is a JSON object with tenant_id, url, events and secret,\n" +
+			"and perhaps description, headers and status. The secret is the text that the receiver has.\n" +
+			"Nothing is created unless every line can be. Endpoints that exist stay as they are, so if the\n" +
+			"import breaks off, run it again.",
 		Action: s.on(func(ctx context.Context, c call) error {
 			content, err := c.ReadFile(c.fields.File)
 			if err != nil {

@@ -21,9 +21,9 @@ func jobCommands(s setup) *cli.Command {
 			list(s, api.ListJobs, jobsOf, jobColumns),
 			usage.Text("state", inWords(job.Running, job.Stopped, job.Done)), limitFlag(20)),
 		command("show JOB-ID", "progress, outcome and failures with their reasons", s.on(showJob), watchFlag()),
-		usage.Unplanned(command("stop JOB-ID", "stop after the page that is under way",
+		usage.Unplanned(command("stop JOB-ID", "stop after the current page",
 			asked(s, stops, api.StopJob, jobOf))),
-		usage.Unplanned(command("resume JOB-ID", "go on where it was", s.on(resumeJob))),
+		usage.Unplanned(command("resume JOB-ID", "continue where it stopped", s.on(resumeJob))),
 	)
 }
 
@@ -59,7 +59,7 @@ func showJob(ctx context.Context, c call) error {
 	}
 	c.showPage(c.site().JobPage(j, e))
 	if j.Failures != nil && j.Failures.NextCursor != nil {
-		c.Say("these are the first %d that it did not do", len(j.Failures.Data))
+		c.Say("these are the first %d that it could not do", len(j.Failures.Data))
 	}
 	return nil
 }
@@ -79,17 +79,17 @@ func (c call) printJob(shown shownJob, failures *answers.List[api.JobFailure]) {
 
 // goingOn are the questions before a job goes on, by its act.
 var goingOn = map[job.Act]string{
-	job.Replay:  "Go on with the job %s: replay %d more dead letters",
-	job.Purge:   "Go on with the job %s: delete %d more dead letters for good",
-	job.Publish: "Go on with the job %s: publish %d more events again",
-	job.Discard: "Go on with the job %s: delete %d more events for good",
+	job.Replay:  "Resume the job %s: replay %d more dead letters",
+	job.Purge:   "Resume the job %s: delete %d more dead letters for good",
+	job.Publish: "Resume the job %s: publish %d more events again",
+	job.Discard: "Resume the job %s: delete %d more events for good",
 }
 
 // resumeJob asks the function, and its alias for a job that deletes for good. A question tells what the job does, which
 // its id does not.
 func resumeJob(ctx context.Context, c call) error {
 	id := answers.Safe(c.fields.JobID)
-	question := "Go on with the job " + id
+	question := "Resume the job " + id
 	if !c.Yes {
 		j, err := stack.Ask(ctx, c.stack, api.GetJob, jobOf(c.fields))
 		if err != nil {

@@ -22,13 +22,13 @@ func keyCommands(s setup) *cli.Command {
 	issues := func(f usage.Fields) string { return about("Issue a key of the tenant %s, and show it", f.TenantID) }
 	return group("keys", "API keys of tenants",
 		usage.Unplanned(command("issue", "a new key; it is shown once (policy KeyIssuers)",
-			asked(s, issues, api.IssueKey, newKeyOf), tenant, usage.Text("description", "who has it"),
+			asked(s, issues, api.IssueKey, newKeyOf), tenant, usage.Text("description", "who has the key"),
 			&cli.StringSliceFlag{Name: "scope", Usage: inWords(apikey.Scopes()...) + "; both by default"})),
 		command("list", "the keys of a tenant, newest first", list(s, api.ListKeys, keysOf, keyColumns),
 			tenant, limitFlag(stack.MaxPage)),
 		usage.Unplanned(command("revoke KEY-ID", "end a key for good", s.on(revokeKey))),
 		command("revoke-all TENANT", "end all keys of a tenant for good", s.on(revokeAll),
-			usage.Text("reason", "for the audit log: a ticket, say")),
+			usage.Text("reason", "for the audit log, such as a ticket")),
 	)
 }
 

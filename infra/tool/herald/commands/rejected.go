@@ -16,9 +16,10 @@ import (
 )
 
 func rejectedCommands(s setup) *cli.Command {
-	const reason = "a part of it, such as " + event.NotProcessed + "; selects alone, too"
+	const reason = "part of the reason, such as " + event.NotProcessed + "; also selects alone"
 	return group("rejected", "events that were not accepted",
-		command("list", "with the reason of each", s.on(listRejected), eventSelectors(reason, limitFlag(stack.MaxPage))...),
+		command("list", "list rejected events with their reasons", s.on(listRejected),
+			eventSelectors(reason, limitFlag(stack.MaxPage))...),
 		command("show MESSAGE-ID", "one event, its body included", s.on(showRejected)),
 		command("publish [MESSAGE-ID…]", "publish again by id, or all that the flags select, as a job",
 			s.bulk(bulk{act: job.Publish, byIDs: publishIDs, id: "message id", question: "Publish %d events again"}),

@@ -10,10 +10,10 @@ import (
 
 // startCommand is the command start.
 func startCommand(s setup) *cli.Command {
-	c := command("start", "go on after herald stop: turn on what that has turned off, and nothing else",
+	c := command("start", "resume after herald stop: turn on what it turned off, and nothing else",
 		s.on(func(ctx context.Context, c call) error { return turnAll(ctx, c, starting) }))
-	c.Description = "It follows the tags that herald stop left, from any terminal, and removes them.\n" +
-		"Rights: infra/docs/recovery.md. Run it again if it breaks off."
+	c.Description = "It follows the tags that herald stop left, and removes them. You can run it from any terminal.\n" +
+		"infra/docs/recovery.md lists the rights that you need. If it breaks off, run it again."
 	return c
 }
 

@@ -147,7 +147,7 @@ func printStatus(c call, o overview) {
 		})
 	}
 	if causes := o.causes(); len(causes) > 0 {
-		c.titled("What deliveries died of")
+		c.titled("Why deliveries died")
 		terminal.Table(c.Terminal, causes, causeColumns)
 	}
 	if trouble := o.trouble.Fields.Data; len(trouble) > 0 {

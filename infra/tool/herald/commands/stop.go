@@ -10,11 +10,11 @@ import (
 
 // stopCommand is the command stop.
 func stopCommand(s setup) *cli.Command {
-	c := command("stop", "attempt and accept nothing: messages wait on their queues, until herald start",
+	c := command("stop", "stop attempting and accepting: messages wait on their queues until herald start",
 		s.on(func(ctx context.Context, c call) error { return turnAll(ctx, c, stopping) }))
 	c.Description = "It turns off the mappings of the queues and the schedule of release, and waits until they\n" +
-		"are off. A tag marks each that was on. The API stays. Rights: infra/docs/recovery.md.\n" +
-		"Run it again if it breaks off."
+		"are off. A tag marks each that was on. The API stays up. infra/docs/recovery.md lists the\n" +
+		"rights that you need. If it breaks off, run it again."
 	return c
 }
 

@@ -26,11 +26,11 @@ func tailCommand(s setup) *cli.Command {
 			return err
 		}
 		if id := wanted.EndpointID; id != "" && !strings.HasPrefix(id, endpoint.IDPrefix) {
-			return exit.With(exit.Usage, "%q is no id of an endpoint; see %s --help", id, line.FullName())
+			return exit.With(exit.Usage, "%q is not the id of an endpoint; see %s --help", id, line.FullName())
 		}
 		return follow(ctx, line)
 	}
-	return command("tail", "attempts as they are made; of successes at the first attempt, only a sample is logged",
+	return command("tail", "attempts as they are made; the log has only a sample of first-attempt successes",
 		action, usage.Text("tenant", "of this tenant only"), usage.Text("endpoint", "its id, or TENANT/ID"),
 		usage.Among("outcome", inWords(outcomes...), outcomes...))
 }
@@ -43,7 +43,7 @@ var outcomes = []string{
 
 // showAttempts prints attempts until the context ends, or the output is closed.
 func showAttempts(ctx context.Context, c call) error {
-	c.Say("attempts of %s, until Ctrl-C; successes at the first attempt are a sample (SuccessLogSample)", c.stack.Name)
+	c.Say("attempts of %s, until Ctrl-C; of first-attempt successes, only a sample (SuccessLogSample)", c.stack.Name)
 	read := c.stack.Tail
 	if c.line.Bool("local") {
 		read = stack.TailLocal

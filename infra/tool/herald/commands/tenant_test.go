@@ -85,7 +85,7 @@ func TestTenantsShow_ofWhichNothingIsStored(t *testing.T) {
 	f.ends(t, exit.Failed, "tenants show acme", "nothing is stored under this id")
 	f = compromised()
 	f.say(missing)
-	f.ends(t, exit.Done, "tenants show acme", "nothing is stored but its keys", "next: herald keys revoke-all acme")
+	f.ends(t, exit.Done, "tenants show acme", "only its keys", "next: herald keys revoke-all acme")
 }
 
 // An id that no tenant can have gets into no filter of the log.

@@ -19,7 +19,7 @@ import (
 // typeCommands is the command types. Its types are those that this herald was built with, as the stack's functions are,
 // so only its command used needs a stack.
 func typeCommands(s setup) *cli.Command {
-	c := group("types", "the event types that this herald was built with",
+	c := group("types", "the event types built into this herald",
 		command("show TYPE", "one type, with the schema and an example of its data", s.showType),
 		s.usedCommand(),
 	)

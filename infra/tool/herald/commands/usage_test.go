@@ -65,7 +65,7 @@ func TestEveryFlagOfEveryCommandRefusesWrongUsage(t *testing.T) {
 				misuse(t, line+"=maybe", name+` is given without a value, and not "maybe"`)
 			case *cli.IntFlag:
 				for _, value := range []string{"abc", "1.5", "1e3", "1,000", "10k", "0x", "٣"} {
-					misuse(t, line+"="+value, name, "no whole number")
+					misuse(t, line+"="+value, name, "not a whole number")
 				}
 				misuse(t, line+"=", name)
 				misuse(t, line+"=99999999999999999999", name, "too large")
@@ -123,17 +123,17 @@ func TestCommandLines_thatAreWrongSayWhatWasMeant(t *testing.T) {
 		"tail acme":                           "takes flags only",
 		"dead list --reason timeout --reason http": "--reason is given twice",
 		"dead purge --tenant a --tenant b":         "--tenant is given twice",
-		"dead list --since soon":                   `--since: "soon" is no time; give 7d or 2h (ago)`,
-		"dead list --since 7":                      "is no time",
-		"dead list --since 1y":                     "is no time",
-		"dead list --since 7d3":                    "is no time",
-		"dead list --since 0d":                     "is no time",
-		"dead list --since 999999w":                "is no time",
-		"dead list --since 2026-13-01":             "is no time",
-		"dead list --since 25:00":                  "is no time",
+		"dead list --since soon":                   `--since: "soon" is not a time; give 7d or 2h (ago)`,
+		"dead list --since 7":                      "is not a time",
+		"dead list --since 1y":                     "is not a time",
+		"dead list --since 7d3":                    "is not a time",
+		"dead list --since 0d":                     "is not a time",
+		"dead list --since 999999w":                "is not a time",
+		"dead list --since 2026-13-01":             "is not a time",
+		"dead list --since 25:00":                  "is not a time",
 		"dead list --since 2027-01-01":             "--since: 2027-01-01 is in the future",
 		"dead replay --since 2d --until 7d":        "--until: 7d is not after since 2d",
-		"endpoints discard a/b --before soon":      "is no time",
+		"endpoints discard a/b --before soon":      "is not a time",
 		"--local --stack nosuch status":            "this machine, --stack nosuch to another",
 		"status --stack nosuch --local":            "--stack nosuch to another",
 		"--local --region eu-west-1 status":        "--region eu-west-1 to another",

@@ -34,7 +34,7 @@ func (s setup) usedCommand() *cli.Command {
 	return command("used TYPE", about, func(ctx context.Context, line *cli.Command) error {
 		name, err := usage.Argument(line)
 		if err == nil && !event.ValidName(name) {
-			err = exit.With(exit.Usage, "%q is no name of a type, such as user.created; see herald types", answers.Safe(name))
+			err = exit.With(exit.Usage, "%q is not a type's name, such as user.created; see herald types", answers.Safe(name))
 		}
 		if err != nil {
 			return err // before a stack is looked for

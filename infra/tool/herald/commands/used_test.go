@@ -56,8 +56,8 @@ func TestTypesUsed_asJSON(t *testing.T) {
 func TestTypesUsed_refusesWhatIsNoType(t *testing.T) {
 	misuse(t, "types used", "give one argument, TYPE")
 	misuse(t, "types used user.created user.deleted", "give one argument, TYPE")
-	misuse(t, "types used user.*", `"user.*" is no name of a type`)
-	misuse(t, "types used user", "is no name of a type")
+	misuse(t, "types used user.*", `"user.*" is not a type's name`)
+	misuse(t, "types used user", "is not a type's name")
 }
 
 // A stack of an older version has no such function.

@@ -27,12 +27,12 @@ import (
 
 // verifyCommand is the command verify.
 func verifyCommand(s setup) *cli.Command {
-	c := usage.Unplanned(command("verify", "prove the stack end to end, as tenants of its own; a report in Markdown",
+	c := usage.Unplanned(command("verify", "prove the stack end to end, with tenants of its own; report in Markdown",
 		s.on(runVerify),
-		&cli.BoolFlag{Name: "probe", Usage: "make a function with each role in turn, and try forbidden calls"},
-		&cli.BoolFlag{Name: "alarm", Usage: "set an alarm of each topic off, which reaches those on call"}))
-	c.Description = "It raises the alarms of a stack that serves others: rejected events and, on a stack with a short\n" +
-		"schedule, deaths. Interrupted, it removes its remains when it is run again."
+		&cli.BoolFlag{Name: "probe", Usage: "create a function with each role in turn, and try forbidden calls"},
+		&cli.BoolFlag{Name: "alarm", Usage: "set off an alarm of each topic, which reaches whoever is on call"}))
+	c.Description = "On a stack that serves others it raises alarms: rejected events and, if the schedule is short,\n" +
+		"deaths. If it is interrupted, run it again: it removes what it left behind."
 	return c
 }
 

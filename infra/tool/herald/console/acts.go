@@ -53,7 +53,7 @@ func start(ctx context.Context, s *Server, form url.Values) (done, back string, 
 	}
 	number := form.Get(typed)
 	if number != "" && number != form.Get("count") || number == "" && act.deletes {
-		return "", "", &usage.Fault{Field: typed, Text: "nothing was done: this is not the number of the question"}
+		return "", "", &usage.Fault{Field: typed, Text: "nothing was done: that is not the number in the question"}
 	}
 	if known {
 		return named.do(ctx, s, form)
@@ -62,7 +62,7 @@ func start(ctx context.Context, s *Server, form url.Values) (done, back string, 
 		return byIDs(ctx, s, name, form)
 	}
 	if form.Get("token") == "" {
-		return "", "", errors.New("nothing was done: this was not asked by the console's own question")
+		return "", "", errors.New("nothing was done: the console itself did not ask this")
 	}
 	return startJobs(ctx, s, name, form)
 }
@@ -94,7 +94,7 @@ func startJobs(ctx context.Context, s *Server, name string, form url.Values) (do
 			return "", back, err
 		}
 		if answer.Job == nil {
-			return "", "/jobs", errors.New("the stack does not say which job was started: see the running jobs")
+			return "", "/jobs", errors.New("the stack did not say which job it started: see the running jobs")
 		}
 		started = append(started, answer.Job.JobID)
 	}

@@ -199,7 +199,7 @@ func TestPages_sayWhyThereIsNothingToSee(t *testing.T) {
 		says   string
 	}{
 		"denied": {fmt.Errorf("%w: no right", exit.ErrDenied), http.StatusForbidden,
-			"You may not do that.</b> <bdi>denied: no right"},
+			"You are not allowed to do that.</b> <bdi>denied: no right"},
 		"broken": {errors.New("inspect failed: <b>boom</b>"), http.StatusBadGateway,
 			`"alert"><bdi>inspect failed: &lt;b&gt;boom`},
 	} {

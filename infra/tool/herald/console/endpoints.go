@@ -15,9 +15,9 @@ func endpointsPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 		TenantID: q.Get("tenant_id"), State: api.State(q.Get("state")), Host: q.Get("host"),
 		Description: q.Get("description"),
 	}
-	empty := "No endpoint is in trouble. Healthy ones are listed with their tenant, or by the state healthy."
+	empty := "No endpoint is in trouble. To list healthy ones, choose a tenant or the state healthy."
 	if of != (api.EndpointsRequest{}) {
-		empty = "No endpoint is like that. Tenants create endpoints by the management API."
+		empty = "No endpoint matches. Tenants create endpoints with the management API."
 	}
 	of.Page = pageOf(q)
 	found, err := ask(ctx, s, api.ListEndpoints, of)
@@ -57,7 +57,7 @@ func endpointPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	answer, err := stack.Ask(ctx, s.Stack, api.GetEndpoint, of)
 	if refused, is := errors.AsType[*api.Refusal](err); is && refused.Field == "tenant_id" && of.TenantID == "" {
 		return detail{Head: &parts.Head{Kind: "Endpoint", Name: "Of which tenant?", ID: of.EndpointID,
-			Advice: []string{"It is in no trouble, and nothing of it waits or died: its tenant leads to it."}},
+			Advice: []string{"It is not in trouble, and none of its deliveries waits or died. To find it, name its tenant."}},
 			More: of.EndpointID}, nil
 	}
 	if err != nil {

@@ -75,7 +75,7 @@ var forms = map[string]form{
 		sinceInput, untilInput,
 	}},
 	"/rejected": {Button: "Show", Inputs: []input{
-		tenantInput, {Name: "reason", Label: "A part of the reason"},
+		tenantInput, {Name: "reason", Label: "Part of the reason"},
 		{Name: "since", Label: "Sent since", Hint: timeHint}, {Name: "until", Label: "Sent until", Hint: untilHint},
 	}},
 	"/keys": {Button: "Show", Inputs: []input{{Name: "tenant_id", Label: "Tenant", Required: true}}},

@@ -163,7 +163,7 @@ func TestConfirm_asksAgainForAWrongNumber(t *testing.T) {
 	form := hidden(body(t, get(t, browser, web.URL+"/confirm?act=purge&tenant_id=acme&since=2026-01-02")))
 	token := form.Get("token")
 	form.Set("typed", "1000")
-	page := body(t, submit(t, browser, web.URL+"/start", form), "this is not the number", "Delete 10 dead letters")
+	page := body(t, submit(t, browser, web.URL+"/start", form), "that is not the number", "Delete 10 dead letters")
 	again := hidden(page)
 	if found := formsIn(t, page); len(found) != 1 || !slices.Equal(found[0].invalid, []string{"typed"}) {
 		t.Errorf("%+v", found)
@@ -179,7 +179,7 @@ func TestActs_thatAreRefusedShowTheirPage(t *testing.T) {
 	f := said(refusing(api.Pause, refusal), refusing(api.SendTest, refusal), refusing(api.StopJob, refusal))
 	web, browser, _ := open(t, f)
 	for path, shows := range map[string]string{"/control/pause": "Not acknowledged", "/control/test": "Not acknowledged",
-		"/job/stop": "What became of what it sent"} {
+		"/job/stop": "Outcome of what it sent"} {
 		form := url.Values{"endpoint_id": {"webhook_1"}, "tenant_id": {"acme"}, "job_id": {"job_1"}}
 		resp := submit(t, browser, web.URL+path, form)
 		if body(t, resp, "is paused by ann", shows); resp.StatusCode != http.StatusBadRequest {

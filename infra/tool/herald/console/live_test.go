@@ -74,7 +74,7 @@ func TestDelivery_ofATest_asksAgainUntilItHasEnded(t *testing.T) {
 		refusing(api.GetDelivery, api.Refusal{Code: api.CodeNotFound}))
 	web, browser, s := open(t, f)
 	sent := submit(t, browser, web.URL+"/control/test", url.Values{"endpoint_id": {"webhook_1"}})
-	again := asksAgain.FindStringSubmatch(body(t, sent, "under way", "asks again until it has"))
+	again := asksAgain.FindStringSubmatch(body(t, sent, "under way", "checks again for"))
 	if again == nil {
 		t.Fatal("it does not ask again")
 	}

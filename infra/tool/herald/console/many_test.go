@@ -124,7 +124,7 @@ func TestConfirm_letsAPurgeGoOnOnlyWhereItsNumberWasTyped(t *testing.T) {
 func TestConfirm_saysWhereItsNumberIsNotAll(t *testing.T) {
 	web, browser, _ := open(t, said(to(api.StartJob, api.Survey{Selected: 48000, Ready: 48000})))
 	body(t, get(t, browser, web.URL+"/confirm?act=purge&status=dead"), "Delete more than 48000 dead letters for good?",
-		"There was no time to count all")
+		"there was no time to count them all")
 }
 
 // A button below a list is about the boxes. Without one that is ticked, the same address would select everything.

@@ -58,11 +58,11 @@ func overviewPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	g := glance{Tiles: s.tiles(sum), Next: s.suggestions(sum, causes, troubled.Data)}
 	g.Lists = append(g.Lists, parts.Section{Title: "Endpoints in trouble", List: trouble})
 	if died := s.site.CauseList(q, causes); len(died.Rows) > 0 {
-		g.Lists = append(g.Lists, parts.Section{Title: "What deliveries died of", List: died})
+		g.Lists = append(g.Lists, parts.Section{Title: "Why deliveries died", List: died})
 	}
 	if slow := s.slowList(q, sum.Endpoints.Slow); len(slow.Rows) > 0 {
 		g.Lists = append(g.Lists, parts.Section{Title: "Slow tenants", List: slow,
-			Note: "Their receivers take long, so their deliveries go through a lane of their own. This ends by itself."})
+			Note: "Their receivers are slow, so their deliveries go through a separate lane. This ends by itself."})
 	}
 	g.Lists = append(g.Lists, parts.Section{Title: "Queues", List: queueList(q, sum)})
 	return g, nil

@@ -33,14 +33,14 @@ func deliveriesPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		t := s.site.DeliveryList(q, found.Data).Or("No delivery is like that, or all of them are acknowledged.")
+		t := s.site.DeliveryList(q, found.Data).Or("No delivery matches, or all that match are acknowledged.")
 		return list{Table: t.Then(s.nextPage("/deliveries", q, found.NextCursor)), Note: found.Note, Times: times}, nil
 	}
 	troubled, err := ask(ctx, s, api.ListEndpoints, api.EndpointsRequest{TenantID: of.TenantID})
 	if err != nil {
 		return nil, err
 	}
-	t := s.site.EndpointList(q, troubled.Data).Or("No endpoint is in trouble: every delivery is sent as it comes.")
+	t := s.site.EndpointList(q, troubled.Data).Or("No endpoint is in trouble: deliveries are sent as they come.")
 	t.Linked(parts.Each(troubled.Data, func(e api.ListedEndpoint) string {
 		return s.site.Link("/deliveries", "endpoint_id", e.EndpointID, "tenant_id", e.TenantID,
 			"published_since", q.Get("published_since"), "published_until", q.Get("published_until"))
@@ -62,7 +62,7 @@ func testPage(s *Server, q url.Values) detail {
 	sent, err := strconv.ParseInt(q.Get(testSent), 10, 64)
 	over := err != nil || s.Now().Sub(time.Unix(sent, 0)).Abs() > testPatience
 	if !over {
-		h.Advice[0] = "It has not ended yet: this page asks again until it has, for " + parts.Coarse(testPatience) + "."
+		h.Advice[0] = "It has not ended yet. This page checks again for " + parts.Coarse(testPatience) + "."
 	}
 	return detail{Head: h, Settled: over}
 }
@@ -92,7 +92,7 @@ func deliveryPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	if s.LogCosts && q.Get(eachAttempt) == "" {
 		again := s.site.Link("/delivery", "delivery_id", d.DeliveryID, eachAttempt, "1")
 		shown.Head.Links = append(shown.Head.Links, parts.Cell{Text: "Each attempt, from the log", Link: again,
-			Title: "costs by the bytes that are searched"})
+			Title: "AWS bills the bytes that it searches"})
 		return shown, nil
 	}
 	s.addAttempts(ctx, shown.Timeline, d)
@@ -108,8 +108,8 @@ func deadLettersPage(ctx context.Context, s *Server, q url.Values) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	t := s.site.LetterList(q, found.Data).Or("No dead letter is like that. A delivery dies when its schedule of ten " +
-		"attempts, or its life of 7 days, ends; its letter is kept here, sealed, for 90 days.")
+	t := s.site.LetterList(q, found.Data).Or("No dead letter matches. A delivery dies when its schedule of ten " +
+		"attempts, or its life of 7 days, ends. Its letter is kept here, sealed, for 90 days.")
 	q = fixed(q, of)
 	t.Then(s.nextPage("/dead", q, found.NextCursor))
 	again := of.Status != string(deadletter.Replayed) // whether a replay sends any of it
@@ -135,7 +135,7 @@ func jobsPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := s.site.JobList(q, found.Data).Or("No job is like that. A replay, a purge or a publish of a whole selection is " +
-		"a job; it is kept for 90 days.")
+	t := s.site.JobList(q, found.Data).Or("No job matches. A replay, a purge or a publish of a whole selection is " +
+		"a job. It is kept for 90 days.")
 	return list{Table: t.Then(s.nextPage("/jobs", q, found.NextCursor))}, nil
 }

@@ -84,7 +84,7 @@ func TestSubscribers_goesOnWhereAPageHasNone(t *testing.T) {
 	f := said(to(api.ListSubscribers, api.List[api.Subscriber]{NextCursor: new("more")}))
 	web, browser, _ := open(t, f)
 	body(t, get(t, browser, web.URL+"/subscribers?event_type=user.signed_in"),
-		"read so far", `/subscribers?cursor=more&amp;event_type=user.signed_in">Go on reading`)
+		"read so far", `/subscribers?cursor=more&amp;event_type=user.signed_in">Read further`)
 	f.asked = nil
 	body(t, get(t, browser, web.URL+"/subscribers"), "Name a type")
 	if len(f.asked) > 0 {
@@ -245,7 +245,7 @@ func TestTimes_inAnAddressAreAsTheToolTakesThem(t *testing.T) {
 	}
 	f.asked = nil
 	resp := get(t, browser, web.URL+"/dead?status=dead&since=soon")
-	if body(t, resp, "is no time"); resp.StatusCode == http.StatusOK || slices.ContainsFunc(f.asked, func(a string) bool {
+	if body(t, resp, "not a time"); resp.StatusCode == http.StatusOK || slices.ContainsFunc(f.asked, func(a string) bool {
 		return strings.Contains(a, "dead_letters")
 	}) {
 		t.Errorf("%s, asked %v", resp.Status, f.asked)
@@ -289,7 +289,7 @@ func TestFind_goesOnAfterARefusal(t *testing.T) {
 	f := &functions{}
 	web, browser, _ := open(t, f)
 	f.say(refusing(api.ListEndpoints, api.Refusal{Code: api.CodeInvalidField, Field: "tenant_id"}))
-	body(t, get(t, browser, web.URL+"/find?q=%3Cb%3E"), "Looked for: <bdi>&lt;b&gt;", "No tenant has this id")
+	body(t, get(t, browser, web.URL+"/find?q=%3Cb%3E"), "Results for <bdi>&lt;b&gt;", "No tenant has this id")
 }
 
 // hidden are the fields of the page's own form.

@@ -39,8 +39,8 @@ func rejectedPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	found, err := ask(ctx, s, api.ListRejected, rejectedRequest(of))
 	refused, is := errors.AsType[*api.Refusal](err)
 	if is && refused.Code == api.CodePublishing {
-		t := parts.NewTable[stack.Rejected](q, nil).Or("A job works through the rejected events, and nothing else may look " +
-			"at them until it is done: see the running jobs.")
+		t := parts.NewTable[stack.Rejected](q, nil).Or("A job is working through the rejected events. You cannot see them " +
+			"until it is done: see the running jobs.")
 		return list{Table: t}, nil
 	}
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Server) rejectedList(q url.Values, events []stack.Rejected) *parts.Tabl
 	type row = stack.Rejected
 	id := func(e row) string { return e.MessageID }
 	body := parts.Column[row]{Title: "body", Class: "body", Cell: func(e row) parts.Cell {
-		text := "The answer had no room for it: herald rejected show " + e.MessageID
+		text := "It is too large to show here: herald rejected show " + e.MessageID
 		if e.Body != nil {
 			text = *e.Body
 		}
@@ -79,5 +79,5 @@ func (s *Server) rejectedList(q url.Values, events []stack.Rejected) *parts.Tabl
 		parts.States("valid", "", validColours, func(e row) string { return e.Valid }),
 		parts.Moment(s.site, "sent", func(e row) time.Time { return e.SentAt }), body)
 	return t.Ticked("message_id", parts.Each(events, id), "Choose").Or("No event waits here. An event comes here when " +
-		"it breaks a rule of publishing, or when fanout failed to process it.")
+		"it breaks a rule for publishing, or when fanout fails to process it.")
 }

@@ -13,7 +13,7 @@ import (
 func subscribersPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	of := api.SubscribersRequest{Page: pageOf(q), EventType: q.Get("event_type")}
 	if of.EventType == "" {
-		return list{Table: &parts.Table{Empty: "Name a type, such as user.signed_in: the stack need not have it yet."}}, nil
+		return list{Table: &parts.Table{Empty: "Name a type, such as user.signed_in. The stack need not have it yet."}}, nil
 	}
 	found, err := ask(ctx, s, api.ListSubscribers, of)
 	if err != nil {
@@ -21,7 +21,7 @@ func subscribersPage(ctx context.Context, s *Server, q url.Values) (any, error) 
 	}
 	none := "No endpoint selects this type."
 	if found.NextCursor != nil {
-		none = "None of the endpoints that were read so far selects this type."
+		none = "None of the endpoints read so far selects this type."
 	}
 	t := s.site.SubscriberList(q, found.Data).Or(none)
 	return list{Table: t.Then(s.nextPage("/subscribers", q, found.NextCursor))}, nil

@@ -77,8 +77,8 @@ func (v survey) complete(ctx context.Context, ask question) (any, error) {
 		ask.Count += r.Ready
 		if !r.Complete {
 			ask.More = true
-			ask.Warnings = append(ask.Warnings, "There was no time to count all: there are more than these. "+
-				"Choose a tenant, an endpoint or a time to have an exact number.")
+			ask.Warnings = append(ask.Warnings, "There are more than these: there was no time to count them all. "+
+				"Choose a tenant, an endpoint or a time to get an exact number.")
 		}
 	}
 	causes, err := v.causes(ctx)

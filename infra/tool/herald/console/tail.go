@@ -78,8 +78,8 @@ func (s *Server) price(now follow.State) string {
 	if !s.LogCosts {
 		return "On the local stack this costs nothing."
 	}
-	text := fmt.Sprintf("AWS's price of Live Tail is $%.2f for each minute begun, in us-east-1; 1,800 minutes of a "+
-		"month are free.", stack.TailPrice)
+	text := fmt.Sprintf("AWS charges $%.2f for each minute begun of Live Tail, in us-east-1. The first 1,800 minutes "+
+		"of a month are free.", stack.TailPrice)
 	if now.AllOfThem > 0 {
 		text += fmt.Sprintf(" This console has followed for %s: $%.2f.",
 			next.Number(now.AllOfThem, "minute", "minutes"), float64(now.AllOfThem)*stack.TailPrice)

@@ -115,7 +115,7 @@ func TestTail_endsWithTheConsole(t *testing.T) {
 	if s.tail.Look().Running {
 		t.Error("it goes on")
 	}
-	body(t, submit(t, browser, web.URL+"/tail/start", url.Values{}), "about to end")
+	body(t, submit(t, browser, web.URL+"/tail/start", url.Values{}), "is closing")
 }
 
 // takesIDsAlone gives the form of a page, and its button, what is no id. Both mark the field.

@@ -77,7 +77,7 @@ func allowTenant(ctx context.Context, s *Server, at api.Target, form url.Values)
 func number(form url.Values, name string) (int, error) {
 	n, err := strconv.Atoi(form.Get(name))
 	if err != nil {
-		return 0, &usage.Fault{Field: name, Text: fmt.Sprintf("%q is no whole number", form.Get(name))}
+		return 0, &usage.Fault{Field: name, Text: fmt.Sprintf("%q is not a whole number", form.Get(name))}
 	}
 	return n, nil
 }

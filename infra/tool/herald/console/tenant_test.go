@@ -62,7 +62,7 @@ func TestTenant_withAKeyInTheWrongHandsIsPausedBeforeItsKeysEnd(t *testing.T) {
 	f := said(theTenant(api.TenantMarks{}))
 	web, browser, _ := open(t, f)
 	body(t, get(t, browser, web.URL+"/confirm?act=compromised&tenant_id=acme"), "Pause acme, and end 1 key for good?",
-		"Type 1 to go on", "locked out")
+		"Type 1 to confirm", "locked out")
 	form := url.Values{"act": {compromised}, "tenant_id": {"acme"}, "count": {"1"}}
 	for _, typed := range []string{"", "2"} {
 		form.Set("typed", typed)
@@ -102,8 +102,8 @@ func TestTenant_thatCannotBePausedLosesItsKeys(t *testing.T) {
 func TestTenant_pausesWhatItsKeysMadeOrMoved(t *testing.T) {
 	f := said(theTenant(api.TenantMarks{PausedAt: someTime}))
 	web, browser, _ := open(t, f)
-	acts := body(t, get(t, browser, web.URL+"/tenant/acts?tenant_id=acme"), "Pause 1 endpoint", "outlasts",
-		"goes on with its tenant", "paused itself", "crm.example.com")
+	acts := body(t, get(t, browser, web.URL+"/tenant/acts?tenant_id=acme"), "Pause 1 endpoint", "They stay paused",
+		"resumes with its tenant", "paused itself", "crm.example.com")
 	const id = `<input type="hidden" name="endpoint_id" value="`
 	if strings.Count(acts, id) != 1 || !strings.Contains(acts, id+`webhook_1"`) {
 		t.Errorf("does not ask for webhook_1 alone:\n%s", acts)

@@ -63,5 +63,5 @@ func (s *Server) tenants(ctx context.Context, path string) (*parts.Table, error)
 	t := parts.NewTable(url.Values{}, ids, parts.Tenants(s.site, itself),
 		parts.Text("why it is here", "wide", "", func(id string) any { return known[id] }))
 	t.Linked(parts.Each(ids, func(id string) string { return s.site.Link(path, "tenant_id", id) }))
-	return t.Or("No tenant is in trouble, and none was acted for this week: name one above."), nil
+	return t.Or("No tenant is in trouble, and no operator acted for one this week. Name one above."), nil
 }

@@ -100,7 +100,7 @@ func TestConfirm_doesNothingWhereAllThatWasTickedIsGone(t *testing.T) {
 	f := said(to(api.ListRejected, api.RejectedList{}))
 	web, browser, _ := open(t, f)
 	page := body(t, get(t, browser, web.URL+"/confirm?ticked=1&act=publish&message_id=m_1"), "left out: m_1.",
-		"Nothing of it can be done")
+		"None of this can be done")
 	if strings.Contains(page, "/start") {
 		t.Error("it can be confirmed")
 	}
@@ -137,5 +137,5 @@ func TestLetter_asksBeforeItIsReplayedOrPurged(t *testing.T) {
 	gone := said(to(api.GetDelivery, api.Delivery{DeliveryID: "msg_1", State: delivery.Acknowledged}))
 	web, browser, _ = open(t, gone)
 	body(t, get(t, browser, web.URL+"/confirm?"+url.Values{"act": {"replay"}, "delivery_id": {"msg_1"}}.Encode()),
-		"Nothing of it can be done")
+		"None of this can be done")
 }

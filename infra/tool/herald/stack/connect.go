@@ -58,7 +58,7 @@ func (s *Stack) identify(ctx context.Context, account string) error {
 	}
 	s.Operator, s.Account = aws.ToString(who.Arn), aws.ToString(who.Account)
 	if account != "" && s.Account != account {
-		return exit.With(exit.Denied, "your credentials are of the account %s, and --account names %s", s.Account, account)
+		return exit.With(exit.Denied, "your credentials are for the account %s, but --account names %s", s.Account, account)
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func configuration(ctx context.Context, where Where) (aws.Config, error) {
 	if where.Local {
 		file, err := filepath.Abs(localConfig)
 		if _, missing := os.Stat(localConfig); err != nil || missing != nil {
-			return aws.Config{}, exit.With(exit.Failed, "no local stack runs from this folder: start it with `make stack`")
+			return aws.Config{}, exit.With(exit.Failed, "no local stack is running from this folder: start it with `make stack`")
 		}
 		options = append(options, config.WithSharedConfigFiles([]string{file}),
 			config.WithSharedConfigProfile(Local), config.WithRegion("local"))
@@ -130,9 +130,9 @@ func (s *Stack) find(ctx context.Context) error {
 
 func listed(stacks []string, region string) string {
 	if len(stacks) == 0 {
-		return "there are none of Herald in " + region + "; is it the right region and account?"
+		return "there is no Herald stack in " + region + "; is it the right region and account?"
 	}
-	return "stacks there are " + strings.Join(stacks, ", ")
+	return "the stacks are " + strings.Join(stacks, ", ")
 }
 
 // heraldStacks are the stacks of the Region with an output that says so. A tag would prove as little, and a

@@ -29,9 +29,9 @@ func (s Stack) Explain(doing string, err error) error {
 			"KeyIssuers those for keys and imports (%s)",
 			doing, wanted(err), api.ErrorMessage())
 	case strings.Contains(code, "ResourceNotFound"):
-		return exit.With(exit.Failed, "%s: the stack %s has gone, or is being replaced", doing, s.Name)
+		return exit.With(exit.Failed, "%s: the stack %s is gone, or is being replaced", doing, s.Name)
 	case errors.As(err, &refused) && s.Name == Local:
-		return exit.With(exit.Failed, "%s: the local stack has gone: start it again, then this", doing)
+		return exit.With(exit.Failed, "%s: the local stack is gone: start it, then run this again", doing)
 	case errors.As(err, &refused):
 		return exit.With(exit.Failed, "%s: AWS cannot be reached: %v", doing, refused)
 	case code == "" && strings.Contains(err.Error(), "credentials"):

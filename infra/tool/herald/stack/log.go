@@ -50,7 +50,7 @@ type InsightsClient interface {
 // Attempts are a delivery's attempts in that time, the oldest first. The log has a sample of successes at once.
 func (i Insights) Attempts(ctx context.Context, id string, from, until time.Time) (all []Attempt, err error) {
 	if !deliveryForm.MatchString(id) {
-		return nil, exit.With(exit.Usage, "this is no id of a delivery")
+		return nil, exit.With(exit.Usage, "this is not the id of a delivery")
 	}
 	lines, err := i.query(ctx, attemptsQuery(id), from, until)
 	for _, l := range lines {

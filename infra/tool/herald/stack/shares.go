@@ -134,7 +134,7 @@ func (i Insights) Shares(ctx context.Context, from, until time.Time) (Shares, er
 // EndpointShares are the parts of a tenant's endpoints in that time, by the time that they took.
 func (i Insights) EndpointShares(ctx context.Context, tenantID string, from, until time.Time) (Shares, error) {
 	if !event.ValidTenantID(tenantID) {
-		return Shares{}, exit.With(exit.Usage, "%q is no id of a tenant: it %s", answers.Safe(tenantID), event.TenantIDRule)
+		return Shares{}, exit.With(exit.Usage, "%q is not a tenant's id: it %s", answers.Safe(tenantID), event.TenantIDRule)
 	}
 	lines, err := i.query(ctx, strings.Replace(endpointsQuery, "TENANT", tenantID, 1), from, until)
 	return i.sum(lines, telemetry.KeyEndpoint).sorted(byTime), err

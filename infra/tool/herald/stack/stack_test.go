@@ -64,14 +64,14 @@ func TestStack_find_namesTheStacksThatThereAre(t *testing.T) {
 		code                int
 	}{
 		"another name": {
-			"herald-prod", ours, "no stack herald-prod in eu-central-1: stacks there are herald-dev, herald-test", exit.Failed,
+			"herald-prod", ours, "no stack herald-prod in eu-central-1: the stacks are herald-dev, herald-test", exit.Failed,
 		},
 		"no name, and several": {
-			"", ours, "say which stack, with --stack: stacks there are herald-dev, herald-test", exit.Usage,
+			"", ours, "say which stack, with --stack: the stacks are herald-dev, herald-test", exit.Usage,
 		},
 		"another region": {
 			"", member("shop", "Url"),
-			"say which stack, with --stack: there are none of Herald in eu-central-1; is it the right region and account?",
+			"say which stack, with --stack: there is no Herald stack in eu-central-1; is it the right region and account?",
 			exit.Usage,
 		},
 	} {
@@ -166,11 +166,11 @@ func TestStack_explain_saysWhatToDo(t *testing.T) {
 		},
 		"a service without a name": {"p", "no right to do that;", denied("Scheduler", "GetSchedule"), exit.Denied},
 		"no credentials":           {"p", "log in, or give --profile", errors.New("get credentials: none"), exit.Denied},
-		"the stack has gone": {
-			"p", "p has gone", &smithy.GenericAPIError{Code: "ResourceNotFoundException"}, exit.Failed,
+		"the stack is gone": {
+			"p", "p is gone", &smithy.GenericAPIError{Code: "ResourceNotFoundException"}, exit.Failed,
 		},
-		"no network":               {"p", "AWS cannot be reached", refused, exit.Failed},
-		"the local stack has gone": {Local, "start it again", refused, exit.Failed},
+		"no network":              {"p", "AWS cannot be reached", refused, exit.Failed},
+		"the local stack is gone": {Local, "run this again", refused, exit.Failed},
 	} {
 		s := Stack{Name: row.stack}
 		var failed *exit.Error

@@ -42,7 +42,7 @@ var reaches = []time.Duration{time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 30 
 // What else is given for an id gets into none. The single ids of a job would hide everything else.
 func tenantPattern(tenantID string) (string, error) {
 	if !event.ValidTenantID(tenantID) {
-		return "", exit.With(exit.Usage, "%q is no id of a tenant: it %s", answers.Safe(tenantID), event.TenantIDRule)
+		return "", exit.With(exit.Usage, "%q is not a tenant's id: it %s", answers.Safe(tenantID), event.TenantIDRule)
 	}
 	return `{ ($.tenant_id = "` + tenantID + `") && ` +
 		`(($.job_id NOT EXISTS) || (($.delivery_id NOT EXISTS) && ($.message_id NOT EXISTS))) }`, nil

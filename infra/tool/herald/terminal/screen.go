@@ -61,13 +61,13 @@ func (s Screen) Confirm(question string) error {
 		return nil
 	}
 	if !s.CanAsk() {
-		return exit.With(exit.Usage, "%s: add --yes to do it without a question", question)
+		return exit.With(exit.Usage, "%s: add --yes to act without asking", question)
 	}
 	switch strings.ToLower(s.Prompt(question + "? [y/N] ")) {
 	case "y", "yes":
 		return nil
 	case "": // there may be no terminal
-		return exit.With(exit.Failed, "nothing was done: add --yes to do it without a question")
+		return exit.With(exit.Failed, "nothing was done: add --yes to act without asking")
 	}
 	return exit.With(exit.Failed, "nothing was done")
 }

@@ -139,7 +139,7 @@ func (t *Terminal) ReadObject(path string) (jsontext.Value, error) {
 	}
 	var object map[string]jsontext.Value
 	if err := json.Unmarshal(content, &object); err != nil {
-		return nil, exit.With(exit.Usage, "%s is no JSON object: %v", path, err)
+		return nil, exit.With(exit.Usage, "%s is not a JSON object: %v", path, err)
 	}
 	return bytes.TrimSpace(content), nil
 }

@@ -21,7 +21,7 @@ func Times(when, about string, short bool) []cli.Flag {
 	var flags []cli.Flag
 	for _, end := range []struct{ name, usage string }{
 		{"since", about + "; 7d or 2h (ago), 22:00 (here), 2026-01-02 or 2026-01-02T15:04:05Z"},
-		{"until", "likewise; 22:00 is the first one after the beginning"},
+		{"until", "likewise; 22:00 is the first one after since"},
 	} {
 		f := &cli.StringFlag{Name: when + "-" + end.name, Usage: end.usage}
 		if short {

@@ -103,7 +103,7 @@ func misused(c *cli.Command, err string) string {
 	case wordsOfGo.MatchString(bad[3]) && isSwitch(c, bad[2]):
 		return fmt.Sprintf("%s is given without a value, and not %q", dashed(bad[2]), bad[1])
 	case wordsOfGo.MatchString(bad[3]):
-		return fmt.Sprintf("%s: %q is no whole number", dashed(bad[2]), bad[1])
+		return fmt.Sprintf("%s: %q is not a whole number", dashed(bad[2]), bad[1])
 	case strings.HasPrefix(bad[3], "--"):
 		return bad[3]
 	default:

@@ -35,7 +35,7 @@ func ParseTime(field, text string, now time.Time) (time.Time, error) {
 		return now.Add(-d), nil
 	}
 	const forms = "7d or 2h (ago), 22:00, 2026-01-02 or 2026-01-02T15:04:05Z"
-	return time.Time{}, &Fault{field, fmt.Sprintf("%q is no time; give %s", text, forms)}
+	return time.Time{}, &Fault{field, fmt.Sprintf("%q is not a time; give %s", text, forms)}
 }
 
 // parseDay reads today or yesterday, from their first moments on, or a time of that day behind it.

@@ -54,9 +54,9 @@ func New(log Log, now func() time.Time) *Tail { return &Tail{log: log, now: now}
 // Why a session ends, other than by a fault.
 var (
 	errGone    = fmt.Errorf("its page was not open for %d seconds", int(Patience/time.Second))
-	errLong    = fmt.Errorf("%d minutes are the longest that it may take", int(Longest/time.Minute))
+	errLong    = fmt.Errorf("it may take %d minutes at most", int(Longest/time.Minute))
 	errStopped = errors.New("somebody ended it here")
-	errClosed  = errors.New("the console is about to end")
+	errClosed  = errors.New("the console is closing")
 )
 
 // ErrRunning refuses a second session.

@@ -94,9 +94,9 @@ func TestTail_endsThoughNobodyEndsIt(t *testing.T) {
 	}{
 		"its tab is closed":    {0, follow.Patience, 1, "not open for 30 seconds"},
 		"its tab is seldom":    {time.Minute, follow.Patience, 1, "not open for 30 seconds"},
-		"its tab stays open":   {10 * time.Second, follow.Longest, 15, "15 minutes are the longest"},
-		"its tabs are many":    {time.Second, follow.Longest, 15, "15 minutes are the longest"},
-		"its tab is just late": {29 * time.Second, follow.Longest, 15, "15 minutes are the longest"},
+		"its tab stays open":   {10 * time.Second, follow.Longest, 15, "15 minutes at most"},
+		"its tabs are many":    {time.Second, follow.Longest, 15, "15 minutes at most"},
+		"its tab is just late": {29 * time.Second, follow.Longest, 15, "15 minutes at most"},
 	} {
 		inTail(t, func(p played) {
 			p.start()

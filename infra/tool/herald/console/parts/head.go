@@ -127,7 +127,7 @@ func (s Site) why(e api.Endpoint) (why []string) {
 	if limit := given(e.EffectiveRateLimit); limit > 0 {
 		add(true, "at most", Grouped(limit), "a second, by", strings.Join(limiters(e), " and "))
 	}
-	add(health.Recent != nil, share(health.Recent), "attempts of ten minutes succeeded")
+	add(health.Recent != nil, share(health.Recent), "attempts in ten minutes succeeded")
 	add(e.Waiting.Count > 0, waitingWords(e.Waiting), "kept until", s.At(e.Waiting.KeptUntil).Title+" at least")
 	add(!health.NextProbeAt.IsZero(), "the next probe", s.At(health.NextProbeAt).Text)
 	add(health.Note != "", health.Note)

@@ -57,7 +57,7 @@ func (s Site) DeliveryHead(d api.Delivery, e *api.Endpoint) *Head {
 		h.Why = append(h.Why, "trace "+d.TraceID)
 	}
 	if strings.HasPrefix(h.ID, "test_") {
-		h.Advice = append(h.Advice, "This is a test: it is sent once, never again, and leaves no dead letter.")
+		h.Advice = append(h.Advice, "This is a test. It is sent only once, and leaves no dead letter.")
 	}
 	switch {
 	case d.State == delivery.Dead:
@@ -119,7 +119,7 @@ func listed(l api.DeadLetter) []string {
 var did = map[job.Act]string{
 	job.Replay:  "Replay of dead letters",
 	job.Purge:   "Purge of dead letters",
-	job.Publish: "Publish again rejected events",
+	job.Publish: "Republishing of rejected events",
 	job.Discard: "Discard of rejected events",
 }
 
@@ -140,7 +140,7 @@ func (s Site) JobHead(j api.Job, e *api.Endpoint) *Head {
 		h.Buttons = append(h.Buttons, Button{Label: "Stop", Function: api.Replay, Action: s.Base + "/job/stop",
 			Fields: []Field{{"job_id", h.ID}}})
 	case job.Stopped:
-		h.Buttons = append(h.Buttons, Button{Label: "Go on…", Function: api.Replay,
+		h.Buttons = append(h.Buttons, Button{Label: "Resume…", Function: api.Replay,
 			Link: s.Link("/confirm", "act", ResumeJob, "job_id", h.ID)})
 	case job.Done:
 	}

@@ -57,7 +57,7 @@ func (s Site) EndpointPage(e api.Endpoint, its stack.Troubles) Page {
 
 func (s Site) endpointFacts(e api.Endpoint) []Fact {
 	var f facts
-	f.add("its owner has set it", e.Status)
+	f.add("status set by its owner", e.Status)
 	f.add("subscribes to", e.Events)
 	if o := e.OAuth2; o != nil {
 		f.add("gets tokens from", o.TokenURL)
@@ -75,7 +75,7 @@ func (s Site) endpointFacts(e api.Endpoint) []Fact {
 	if w := e.Waiting; w.Count > 0 {
 		f.add("waits for the endpoint itself", next.Number(w.Held, "delivery", "deliveries"))
 	}
-	f.at(s, "the oldest that waits is of", e.Waiting.OldestCreatedAt)
+	f.at(s, "the oldest that waits began", e.Waiting.OldestCreatedAt)
 	return f
 }
 
@@ -134,7 +134,7 @@ func (s Site) deliveryFacts(d api.Delivery) []Fact {
 func (s Site) JobPage(j stack.Job, e *api.Endpoint) Page {
 	page := Page{Head: s.JobHead(j.Fields, e), Facts: s.jobFacts(j), Timeline: s.JobTimeline(j.Fields)}
 	if failures := j.Failures; failures != nil && len(failures.Data) > 0 {
-		page.Lists = []Section{{Title: "What it did not do", List: s.failureList(j.Fields.Act, failures.Data)}}
+		page.Lists = []Section{{Title: "What it could not do", List: s.failureList(j.Fields.Act, failures.Data)}}
 	}
 	return page
 }
@@ -149,7 +149,7 @@ func (s Site) jobFacts(j stack.Job) []Fact {
 	f.add("failed", answers.Reasons(of.Failed))
 	f.add("left", Grouped(of.Left))
 	if o := j.Outcome; o != nil {
-		f.add("of what it sent", outcomeWords(*o))
+		f.add("outcome", outcomeWords(*o))
 	}
 	f.at(s, "last change", of.UpdatedAt)
 	return f
@@ -165,7 +165,7 @@ func outcomeWords(o stack.Outcome) string {
 		words += ", " + Grouped(o.Unknown) + " unknown, since their records have expired"
 	}
 	if o.More {
-		words += "; this is about the first " + Grouped(o.Sent)
+		words += "; these are the first " + Grouped(o.Sent)
 	}
 	return words
 }

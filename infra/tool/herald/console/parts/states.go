@@ -33,16 +33,14 @@ func colour[S ~string](colours map[S]string, state S) string { return cmp.Or(col
 var means = map[api.State]string{
 	api.StateFailing:  "The last attempts failed; everything is still attempted on schedule. Tell its owner.",
 	api.StateFlapping: "Some attempts succeed and some fail. Tell its owner.",
-	api.StateOpen: "Only probes are sent; all other deliveries are held, and sent by themselves once a probe succeeds. " +
+	api.StateOpen: "Only probes are sent. All other deliveries are held, and are sent once a probe succeeds. " +
 		"Tell its owner.",
-	api.StateRecovering: "It answered: what waits is sent, more with each minute.",
-	api.StateRated: "It gets as many deliveries a second as its limit lets through; the others wait, which is no " +
-		"trouble.",
-	api.StatePaused:   "An operator stopped it. Deliveries are held.",
-	api.StateDisabled: "Its owner disabled it. Deliveries are held until the owner sets it active.",
-	api.StateDeleted:  "Its owner deleted it. What waits is discarded, unless the owner restores it.",
-	api.StateUnreadable: "Its row in the table Endpoints is broken, and so its deliveries die. " +
-		"Repair the row.",
+	api.StateRecovering: "It answered, so waiting deliveries are sent, more each minute.",
+	api.StateRated:      "It gets as many deliveries a second as its limit allows. The others wait, which is normal.",
+	api.StatePaused:     "An operator stopped it. Deliveries are held.",
+	api.StateDisabled:   "Its owner disabled it. Deliveries are held until the owner sets it active.",
+	api.StateDeleted:    "Its owner deleted it. What waits is discarded, unless the owner restores it.",
+	api.StateUnreadable: "Its row in the table Endpoints is broken, so its deliveries die. Repair the row.",
 }
 
 // standing is the state of a delivery with its colour. One that waits for its endpoint's limit alone is in no trouble.

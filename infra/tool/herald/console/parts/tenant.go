@@ -23,7 +23,7 @@ func (s Site) TenantPage(t stack.Tenant) Page {
 		}
 	}
 	add("Endpoints", s.EndpointList(known, of.Endpoints.Data), len(of.Endpoints.Data), of.Endpoints.More)
-	add("What its deliveries died of", s.CauseList(known, of.Causes.Data), len(of.Causes.Data), of.Causes.More)
+	add("Why its deliveries died", s.CauseList(known, of.Causes.Data), len(of.Causes.Data), of.Causes.More)
 	add("Jobs that are not done", s.JobList(known, of.Jobs.Data), len(of.Jobs.Data), of.Jobs.More)
 	keys := Section{Title: "Keys", Note: andMore(t.Keys.NextCursor != nil), List: s.KeyList(known, t.Keys.Data)}
 	keys.List.Or("The tenant has no keys.")
@@ -51,10 +51,10 @@ func (s Site) tenantHead(t stack.Tenant) *Head {
 	}
 	switch {
 	case t.Bare:
-		h.State, h.Class = "nothing is stored but its keys, or acts about it", "dim"
+		h.State, h.Class = "only its keys, or acts about it, are stored", "dim"
 	case marks.Unreadable:
 		h.State, h.Class = string(api.StateUnreadable), "bad"
-		h.Advice = append(h.Advice, "Operators' orders about it are damaged, and so nothing is sent to its endpoints.")
+		h.Advice = append(h.Advice, "Operators' orders about it are damaged, so nothing is sent to its endpoints.")
 	case marks.Paused():
 		h.State, h.Class = string(api.StatePaused), "warn"
 		h.Since = s.At(marks.PausedAt)
@@ -65,8 +65,8 @@ func (s Site) tenantHead(t stack.Tenant) *Head {
 		h.Why = append(h.Why, "endpoints: "+states)
 	}
 	if !t.Fields.SlowUntil.IsZero() {
-		h.Advice = append(h.Advice, "Its receivers take long, so its deliveries go through the slow lane, even if it was "+
-			"paused and resumed since. That ends by itself.")
+		h.Advice = append(h.Advice, "Its receivers are slow, so its deliveries go through the slow lane, even if it was "+
+			"paused and resumed since. This ends by itself.")
 	}
 	return h
 }
@@ -98,7 +98,7 @@ func (s Site) tenantFacts(t stack.Tenant) []Fact {
 	if marks.EndpointsPerHost > 0 {
 		f.add("endpoints that it may have at one domain", Grouped(marks.EndpointsPerHost))
 	}
-	f.at(s, "discarded are lives that began before", marks.DiscardedBefore)
+	f.at(s, "discarded if begun before", marks.DiscardedBefore)
 	f.at(s, "in the slow lane until", t.Fields.SlowUntil)
 	if t.KeysErr == nil {
 		f.add("keys that can be used", Grouped(t.GoodKeys()))
@@ -117,14 +117,14 @@ func (s Site) TenantActs(t stack.Tenant) []Section {
 		since = t.Acts.From
 	}
 	if t.Acts.More {
-		read += " There are later lines than these."
+		read += " There are later lines."
 	}
 	changes := Section{Title: "What its keys changed", Note: "Since " + s.At(since).Told() + ".",
 		List: s.keyChangeList(t).Or("Nothing.")}
 	if ids := t.ToPause(); len(ids) > 0 {
 		b := Button{Label: "Pause " + next.Number(len(ids), "endpoint", "endpoints") + " that they made or moved",
 			Action: s.Base + PauseMoved, Function: api.Control, Fields: []Field{{"tenant_id", t.Fields.TenantID}},
-			Warning: "Such a pause outlasts one of the tenant: nothing that is held goes there when the tenant is resumed."}
+			Warning: "They stay paused when you resume the tenant, so that no held delivery goes there."}
 		for _, id := range ids {
 			b.Fields = append(b.Fields, Field{"endpoint_id", id})
 		}
@@ -164,7 +164,7 @@ func (s Site) keyChangeList(t stack.Tenant) *Table {
 		case e.EndpointPaused:
 			return Cell{Text: "paused itself", Class: "good"}
 		case there && c.Elsewhere:
-			return Cell{Text: "goes on with its tenant", Class: "warn"}
+			return Cell{Text: "resumes with its tenant", Class: "warn"}
 		}
 		return Cell{Text: answers.Nothing}
 	}

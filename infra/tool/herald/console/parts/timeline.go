@@ -95,7 +95,7 @@ func (s Site) DeliveryTimeline(d api.Delivery, e *api.Endpoint) *Timeline {
 
 // begins adds the beginning of a delivery.
 func (t *Timeline) begins(occurred, created time.Time, eventType, eventID string) {
-	t.add(occurred, "", "Event occurred", "as its publisher says")
+	t.add(occurred, "", "Event occurred", "according to its publisher")
 	t.add(created, "", "Event accepted, delivery made", answers.Shown(eventType)+" "+answers.Shown(eventID))
 }
 
@@ -144,10 +144,10 @@ func (t *Timeline) waits(d api.Delivery, e *api.Endpoint) {
 	}
 	switch {
 	case d.Reason == delivery.ReasonRateLimited:
-		t.Wait("Waits for its rate", name+" gets so many a second only")
+		t.Wait("Waits for its rate", name+" has a limit of deliveries a second")
 	case !probe.IsZero():
 		t.Wait("Waits for "+name, "sent after the next probe that succeeds")
-		t.add(probe, "next", "Next probe of the endpoint", "one delivery, perhaps another")
+		t.add(probe, "next", "Next probe of the endpoint", "with one delivery, perhaps not this one")
 	case d.Reason == delivery.ReasonEndpointPaused:
 		t.Wait("Waits for "+name, "until an operator resumes it")
 	default:
@@ -197,9 +197,9 @@ func (s Site) LetterTimeline(l api.OpenedDeadLetter) *Timeline {
 	}
 	switch l.Status {
 	case deadletter.Replayed:
-		t.Wait("Replayed", "its delivery has the rest")
+		t.Wait("Replayed", "see its delivery for the rest")
 	case deadletter.Replaying:
-		t.Wait("Being replayed", "after two minutes, it can be replayed again")
+		t.Wait("Being replayed", "you can replay it again after two minutes")
 	case deadletter.Dead:
 	}
 	return t.sorted()

@@ -19,7 +19,7 @@ const stale = document.getElementById("stale");
 setInterval(() => {
   const age = 10 * Math.floor((Date.now() - answered) / 10000);
   const old = age >= 20 && !document.hidden && document.querySelector("main[hx-get]");
-  const words = old ? `This is as it was ${age} s ago: the console does not answer, or something is opened or selected.` : "";
+  const words = old ? `This page is ${age} s old: the console does not answer, or you have opened or selected something.` : "";
   if (stale.textContent !== words) stale.textContent = words;
 }, 1000);
 
