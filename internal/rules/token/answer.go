@@ -51,12 +51,18 @@ func Read(body []byte) (Access, error) {
 	switch err := json.Unmarshal(body, &in); {
 	case len(body) > MaxAnswer, err != nil, in.Token == "":
 		return Access{}, errAnswer // err may quote the token
-	case !strings.EqualFold(in.Type, "Bearer"):
+	case !isBearer(in.Type):
 		return Access{}, errType
 	case !sendable(in.Token):
 		return Access{}, errToken
 	}
 	return Access{in.Token, lifeOf(in.Expires)}, nil
+}
+
+// isBearer reports whether a token of a type is sent as a Bearer token. Shopify's servers name no type, and Apigee's
+// say BearerToken.
+func isBearer(kind string) bool {
+	return kind == "" || strings.EqualFold(kind, "Bearer") || strings.EqualFold(kind, "BearerToken")
 }
 
 // lifeOf is how long a token is used whose server says that it expires in so many seconds. A number in a text will do,
