@@ -2,8 +2,8 @@
 //
 // It promises: requests go where egress lets a delivery go and nowhere else, take no longer than their part of an
 // attempt, follow no redirect, and read 16 KiB of an answer at most, as it comes; that all processes together ask a
-// token server for an endpoint's token once in 30 seconds at most, whatever it answers; and that tokens and secrets are
-// in no log and no error.
+// token server for an endpoint's token once in 30 seconds at most, whatever it answers, unless the endpoint's secrets
+// change or a process ends while it asks; and that tokens and secrets are in no log and no error.
 package tokens
 
 import (
@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/token"
@@ -31,7 +32,14 @@ type Client struct {
 // NewClient returns a client over a dialler. Each request has a connection of its own: requests are rare, and tenants
 // share no connection.
 func NewClient(d Dialler, userAgent string) *Client {
-	dial := func(ctx context.Context, _, address string) (net.Conn, error) { return d.DialTLS(ctx, address) }
+	dial := func(ctx context.Context, _, address string) (net.Conn, error) {
+		if end, bounded := ctx.Value(endOf{}).(time.Time); bounded {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithDeadline(ctx, end)
+			defer cancel()
+		}
+		return d.DialTLS(ctx, address)
+	}
 	return &Client{userAgent: userAgent, http: http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
@@ -43,8 +51,15 @@ func NewClient(d Dialler, userAgent string) *Client {
 	}}
 }
 
+// endOf is the key of a request's deadline. net/http keeps it from a dial, since another request might use the
+// connection. Here none does, and nothing is to go on behind an attempt.
+type endOf struct{}
+
 // Ask asks for a token. Its time is the caller's. Without a token it says why.
 func (c *Client) Ask(ctx context.Context, g token.Grant) (token.Access, delivery.Reason) {
+	if end, bounded := ctx.Deadline(); bounded {
+		ctx = context.WithValue(ctx, endOf{}, end)
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, g.TokenURL, strings.NewReader(g.Body()))
 	if err != nil || req.URL.Scheme != "https" {
 		return token.Access{}, delivery.ReasonTokenUnreachable

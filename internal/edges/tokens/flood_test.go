@@ -16,10 +16,11 @@ import (
 
 // A tenant may name somebody else's host in the token URLs of all endpoints that it may have there, and choose what its
 // own receivers and the events do: as many deliveries as it likes, each answered 401. Whatever that host answers, it
-// gets two requests a minute for each endpoint, from any number of processes.
+// gets two requests a minute for each endpoint, from any number of processes. A change of an endpoint's credentials, or
+// of its secret, costs one more: ApiKeyRequestsPerMinute is their bound.
 //
 // Threat of a tenant: has a token server flooded: tokens that expire at once, failures, 401s, many processes. Held by:
-// all processes together ask once in 30 s for an endpoint.
+// all processes together ask once in 30 s for an endpoint, and once after a change of its secrets.
 func TestPOSTsAtATokenHost_areTwoAMinuteForAnEndpoint(t *testing.T) {
 	const endpoints, processes, minutes = 50, 200, 2
 	for name, answer := range map[string]model.TokenAnswer{

@@ -16,8 +16,8 @@ import (
 // Patience is the time that a token server has. It is a part of the time that the attempt has.
 const Patience = 5 * time.Second
 
-// Pause is the time in which no token of an endpoint is asked for again, whatever the answer was: a token server may
-// be somebody else's, and its owner may never have agreed to any request.
+// Pause is the time in which no token of the same credentials is asked for again, whatever the answer was: a token
+// server may be somebody else's, and its owner may never have agreed to any request.
 const Pause = 30 * time.Second
 
 // longest is the time after which a token is not used any more.
