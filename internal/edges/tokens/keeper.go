@@ -68,12 +68,13 @@ func (k *Keeper) Token(ctx context.Context, w Wanted) (access string, why delive
 // unreachable is the end of the time for a token. It is not remembered.
 var unreachable = known{Kept: token.Kept{Reason: delivery.ReasonTokenUnreachable}}
 
-// again is how long a process waits for the answer that another one waits for, before it looks again.
+// again is how long a process waits for the answer that another one waits for, before it looks again. After that it
+// waits half as long again each time: hundreds of processes may wait, and all of them look by writes to one item.
 const again = 400 * time.Millisecond
 
 // find asks the token server, unless another process has an answer, or is about to get one.
 func (k *Keeper) find(ctx context.Context, w Wanted) (known, error) {
-	for {
+	for pause := again; ; pause += pause / 2 {
 		now := k.Now()
 		if last, found := k.known.Get(w.EndpointKey); found && last.Stands(w.Key.Of(), now) {
 			return last, nil // of the call before
@@ -95,7 +96,7 @@ func (k *Keeper) find(ctx context.Context, w Wanted) (known, error) {
 		select {
 		case <-ctx.Done():
 			return unreachable, nil
-		case <-time.After(again):
+		case <-time.After(pause):
 		}
 	}
 }
