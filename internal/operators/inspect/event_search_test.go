@@ -1,15 +1,20 @@
 package inspect
 
 import (
+	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/operators/invoke"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
 // made is the record of a delivery of acme's event evt_1 with this body.
@@ -138,4 +143,38 @@ func TestHandler_searchDeliveries_saysWhereItStopped(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A slow table leaves a part: what was found is shown, and how much is missing.
+func TestHandler_searchDeliveries_saysForWhatItHadNoTime(t *testing.T) {
+	inAccount(t, func(a *account) {
+		for _, id := range []string{"webhook_1", "webhook_2"} {
+			a.putEndpoints(endpoint.Endpoint{ID: id, TenantID: "acme"})
+			a.putDeliveries(made(id, delivery.Waiting, "1"))
+		}
+		slow := 0
+		a.verdict = func(c *model.Call) model.Verdict {
+			if c.Name == "List Deliveries" {
+				slow++
+				time.Sleep(time.Duration(slow) * 3 * time.Second)
+			}
+			return model.Done
+		}
+		ctx, cancel := context.WithTimeout(a.Context(), invoke.Reserve+time.Second)
+		defer cancel()
+		request := `{"action":"deliveries","operator":"ann","event_id":"evt_1","tenant_id":"acme"}`
+		for _, id := range []string{"webhook_1", "webhook_2"} { // each has another page behind the first
+			for n := range searchPage {
+				a.putDeliveries(made(id, delivery.Waiting, fmt.Sprint("more ", n)))
+			}
+		}
+		out, err := a.function().Invoke(ctx, []byte(request))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := testkit.Read[api.DeliveryList](t, string(out))
+		if len(got.Data) == 0 || got.Note != noteSearched+fmt.Sprintf(noteLate, 2, 2) {
+			t.Errorf("%d found, note %q", len(got.Data), got.Note)
+		}
+	})
 }

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 
@@ -29,6 +30,7 @@ const (
 	noteTraced   = "deliveries that were acknowledged were not searched: the log has those, by the saved query \"the " +
 		"deliveries of one trace\""
 	noteBound = "; of an endpoint's deliveries only the newest 1,000 were searched"
+	noteLate  = "; there was no time for all: at %d of %d endpoints, not all were searched"
 )
 
 // byID lists the deliveries of an event id or a trace that are not acknowledged, with any content, the oldest endpoint
@@ -48,38 +50,64 @@ func (s eventSearch) byID(
 		return api.DeliveryList{}, err
 	}
 	found := make([][]api.Delivery, len(endpoints))
-	more := make([]bool, len(endpoints))
+	ends := make([]end, len(endpoints))
 	errs := parallel.Each(len(endpoints), sideBySide, func(i int) (err error) {
-		found[i], more[i], err = s.at(ctx, req, endpoints[i])
+		found[i], ends[i], err = s.at(ctx, req, endpoints[i])
 		return err
 	})
 	if err := errors.Join(errs...); err != nil {
 		return api.DeliveryList{}, err
 	}
 	shown := slices.Concat(found...)
+	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
+	return api.DeliveryList{List: api.List[api.Delivery]{Data: shown}, Note: noteOf(req, len(shown), ends)}, nil
+}
+
+// end is how the search of an endpoint ended.
+type end int
+
+const (
+	searchedAll end = iota
+	metBound
+	outOfTime
+)
+
+// noteOf says what was searched.
+func noteOf(req api.DeliveriesRequest, found int, ends []end) string {
 	note, none := noteSearched, noteNone
 	if req.TraceID != "" {
 		note, none = noteTraced, noteNoTrace
 	}
-	if slices.Contains(more, true) {
+	if slices.Contains(ends, metBound) {
 		note += noteBound
 	}
-	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
-	if len(shown) == 0 {
+	late := 0
+	for _, e := range ends {
+		if e == outOfTime {
+			late++
+		}
+	}
+	if late > 0 {
+		note += fmt.Sprintf(noteLate, late, len(ends))
+	}
+	if found == 0 {
 		note = none + note
 	}
-	return api.DeliveryList{List: api.List[api.Delivery]{Data: shown}, Note: note}, nil
+	return note
 }
 
-// at searches the deliveries of one endpoint. More says that there are more than were searched.
+// at searches the deliveries of one endpoint. Where time runs out, those that were found are better than none.
 func (s eventSearch) at(
 	ctx context.Context, req api.DeliveriesRequest, endpointID string,
-) (found []api.Delivery, more bool, err error) {
+) (found []api.Delivery, ended end, err error) {
 	next := ""
 	for range searchPages {
+		if invoke.OutOfTime(ctx) {
+			return found, outOfTime, nil
+		}
 		records, after, err := s.deliveries.ListOpen(ctx, endpointID, dynamo.OpenPage{Limit: searchPage, Cursor: next})
 		if err != nil {
-			return nil, false, err
+			return nil, searchedAll, err
 		}
 		for _, r := range records {
 			if r.TenantID == req.TenantID && belongs(r, req) {
@@ -87,11 +115,11 @@ func (s eventSearch) at(
 			}
 		}
 		if after == "" {
-			return found, false, nil
+			return found, searchedAll, nil
 		}
 		next = after
 	}
-	return found, true, nil
+	return found, metBound, nil
 }
 
 // belongs reports whether a delivery is of the event or the trace that a request names.

@@ -118,29 +118,29 @@ func findTrace(ctx context.Context, c call, of sought) error {
 type places struct {
 	call
 
-	of     sought
-	failed []error
+	of sought
 }
 
 // show shows the places one after the other, and then what to do.
 func (p places) show(ctx context.Context) error {
-	deliveries, err := p.deliveries(ctx)
-	p.failed = append(p.failed, err)
-	part(p.call, "deliveries", deliveries, err, deliveryColumns)
-	letters, err := stack.FindLetters(ctx, p.stack, p.of.id, p.of.tenantID)
-	p.failed = append(p.failed, err)
-	part(p.call, "dead letters", letters, err, letterColumns)
-	rejected, err := stack.FindRejected(ctx, p.stack, p.of.id, p.of.tenantID)
-	p.failed = append(p.failed, err)
-	part(p.call, "rejected events", rejected.List, err, rejectedColumns)
+	deliveries, ofDeliveries := p.deliveries(ctx)
+	part(p.call, "deliveries", deliveries, ofDeliveries, deliveryColumns)
+	letters, ofLetters := stack.FindLetters(ctx, p.stack, p.of.id, p.of.tenantID)
+	part(p.call, "dead letters", letters, ofLetters, letterColumns)
+	rejected, ofRejected := stack.FindRejected(ctx, p.stack, p.of.id, p.of.tenantID)
+	part(p.call, "rejected events", rejected.List, ofRejected, rejectedColumns)
+	failed := errors.Join(ofDeliveries, ofLetters, ofRejected)
 	if p.JSON {
 		p.PrintJSON(map[string]jsontext.Value{
 			"deliveries": deliveries.JSON, "dead_letters": letters.JSON, "rejected": rejected.JSON,
 		})
-	} else {
-		p.advise(len(deliveries.Data), letters.Data, rejected)
+		return failed
 	}
-	return errors.Join(p.failed...)
+	p.advise(letters.Data, rejected)
+	if failed == nil && len(deliveries.Data)+len(letters.Data)+len(rejected.Data) == 0 {
+		p.adviseNowhere()
+	}
+	return failed
 }
 
 // deliveries searches the records of deliveries: by the content of the event all of them, by its id those that are not
@@ -176,18 +176,25 @@ func part[R any](c call, name string, found answers.List[R], err error, columns 
 }
 
 // advise names the commands that go on from what was found.
-func (p places) advise(deliveries int, letters []api.DeadLetter, rejected stack.FoundRejected) {
+func (p places) advise(letters []api.DeadLetter, rejected stack.FoundRejected) {
 	event := " --event " + quoted(p.of.id)
-	of := " --tenant " + quoted(p.of.tenantID) + event
 	dead := func(l api.DeadLetter) bool { return l.Status == deadletter.Dead }
 	if slices.ContainsFunc(letters, dead) {
+		of := " --tenant " + quoted(p.of.tenantID) + event
 		p.sayNext("what is dead is sent again by an operator alone:", called(p.line)+" dead replay"+of+" --watch")
 	}
 	if slices.ContainsFunc(rejected.Data, stack.Rejected.Again) {
 		p.sayNext("the event is valid, and was not processed:", called(p.line)+" rejected publish"+event+" --watch")
 	}
-	if deliveries+len(letters)+len(rejected.Data) == 0 && p.of.content == nil {
-		p.Say("acknowledged deliveries are found by the event as it was published: %s events find FILE", called(p.line))
-		p.Say("the log has all attempts, by the saved query \"the deliveries of one event\"")
+	if rejected.Result == api.ResultPart {
+		p.sayNext("a job counts all rejected events:", called(p.line)+" --dry-run rejected publish"+event)
 	}
+}
+
+// adviseNowhere says where else an event may be that was found in no place.
+func (p places) adviseNowhere() {
+	if p.of.content == nil {
+		p.Say("acknowledged deliveries are found by the event as it was published: %s events find FILE", called(p.line))
+	}
+	p.Say("the log has all attempts, by the saved query \"the deliveries of one event\"")
 }

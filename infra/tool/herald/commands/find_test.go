@@ -63,6 +63,11 @@ func TestFind_showsTheOtherPlacesWhereOneFails(t *testing.T) {
 		f := nowhere()
 		f.say(to(api.ListRejected, api.RejectedList{Result: result, Searched: 1000, Note: "more wait"}))
 		f.ends(t, exit.Done, "events find evt_1 --tenant acme", "rejected events: none; "+says)
+		_, _, words := f.play(t, "", "events", "find", "evt_1", "--tenant", "acme")
+		if counts := strings.Contains(words, "next: herald --dry-run rejected publish --event evt_1\n"); counts !=
+			(result == api.ResultPart) {
+			t.Errorf("%s: %s", result, words)
+		}
 		out := f.ends(t, exit.Done, "-o json events find evt_1 --tenant acme")
 		var printed struct {
 			Rejected struct {
