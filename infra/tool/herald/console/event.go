@@ -18,19 +18,23 @@ type whereabouts struct {
 	EventID, TenantID string
 	Places            []parts.Section
 
-	Look    string   // the address that looks through the rejected events, "" where that is done
+	Looks   choice   // where else to look
 	Tenants []choice // that have dead letters of such an event, where none was given
 	Acts    []choice // the questions that go on
 }
 
-// lookThrough is the field of an address that has the rejected events looked through: that hides them for a moment.
+// lookThrough is the field of an address that has the rejected events looked through, and nothing else: that hides them
+// for a moment.
 const lookThrough = "rejected"
 
 // eventPage finds an event by its id: its dead letters and, with its tenant, deliveries that are not acknowledged.
 func eventPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	w := whereabouts{EventID: q.Get("event_id"), TenantID: q.Get("tenant_id")}
-	if w.EventID == "" {
+	switch {
+	case w.EventID == "":
 		return w, nil
+	case q.Get(lookThrough) != "":
+		return s.withRejected(ctx, w)
 	}
 	if w.TenantID != "" {
 		of := api.DeliveriesRequest{EventID: w.EventID, TenantID: w.TenantID}
@@ -51,11 +55,11 @@ func eventPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	if w.TenantID != "" && slices.ContainsFunc(letters.rows, dead) {
 		w.Acts = append(w.Acts, choice{Text: "Replay what is dead of it…", Link: s.question(job.Replay, w)})
 	}
-	if q.Get(lookThrough) == "" {
-		w.Look = s.site.Link("/event", "event_id", w.EventID, "tenant_id", w.TenantID, lookThrough, "1")
-		return w, nil
+	w.Looks = choice{
+		Text: "Look through the rejected events",
+		Link: s.site.Link("/event", "event_id", w.EventID, "tenant_id", w.TenantID, lookThrough, "1"),
 	}
-	return s.withRejected(ctx, w)
+	return w, nil
 }
 
 // foundLetters are the dead letters of an event.
@@ -99,7 +103,7 @@ func (s *Server) question(act job.Act, w whereabouts) string {
 	return s.site.Link("/confirm", "act", string(act), "event_id", w.EventID, "tenant_id", w.TenantID)
 }
 
-// withRejected adds the rejected events under the event's id. No body is shown; the page of each opens it.
+// withRejected shows the rejected events under the event's id. No body is shown; the page of each opens it.
 func (s *Server) withRejected(ctx context.Context, w whereabouts) (any, error) {
 	found, err := stack.FindRejected(ctx, s.Stack, w.EventID, w.TenantID)
 	if err != nil {
@@ -114,7 +118,10 @@ func (s *Server) withRejected(ctx context.Context, w whereabouts) (any, error) {
 		parts.States("valid", "", validColours, func(e row) string { return e.Valid }),
 		parts.Moment(s.site, "sent", func(e row) time.Time { return e.SentAt })).Or("None.")
 	t.Linked(parts.Each(found.Data, s.bodyOf))
-	w.Places = append(w.Places, parts.Section{Title: "Rejected events", Note: found.Note, List: t})
+	w.Places = []parts.Section{{Title: "Rejected events", Note: found.Note, List: t}}
+	w.Looks = choice{
+		Text: "Its deliveries and dead letters", Link: s.site.Link("/event", "event_id", w.EventID, "tenant_id", w.TenantID),
+	}
 	if slices.ContainsFunc(found.Data, stack.Rejected.Again) {
 		w.Acts = append(w.Acts, choice{Text: "Publish it again…", Link: s.question(job.Publish, w)})
 	}
