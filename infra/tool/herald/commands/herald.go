@@ -25,7 +25,7 @@ func tree(s setup) *cli.Command {
 		Name:  "herald",
 		Usage: "look at a Herald stack and act on it",
 		Description: "IAM decides what you may do: attach the stack's policy InstanceManagers, Deleters to delete\n" +
-			"for good, and KeyIssuers for keys and imports. Every request carries your ARN. CloudTrail\n" +
+			"for good, and KeyIssuers to issue keys and import. Every request carries your ARN. CloudTrail\n" +
 			"proves who asked, if its data events are on.\n" +
 			"Exit codes: 0 done, 1 failed, 2 usage, 3 unhealthy or done in part, 4 denied.",
 		Version:               version(build()),

@@ -26,7 +26,7 @@ func (s Stack) Explain(doing string, err error) error {
 		strings.Contains(code, "InvalidClientTokenId"):
 		return exit.With(exit.Denied, "%s: you have no right to do that%s; the stack's policy InstanceManagers has an "+
 			"operator's rights, Deleters those to delete, SubscriptionReaders those to read all tenants' subscriptions, "+
-			"KeyIssuers those for keys and imports (%s)",
+			"KeyIssuers those to issue keys and import (%s)",
 			doing, wanted(err), api.ErrorMessage())
 	case strings.Contains(code, "ResourceNotFound"):
 		return exit.With(exit.Failed, "%s: the stack %s is gone, or is being replaced", doing, s.Name)
