@@ -11,8 +11,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/signature"
 )
 
-// target opens an endpoint's sealed values. Headers that do not open for the URL that stands are an error: a delivery
-// without them, or with them to another origin, is none that its owner asked for.
+// target opens an endpoint's sealed values. Headers that do not open for the endpoint's current URL are an error: its
+// owner did not ask for a delivery without them, or with them to another origin.
 func (h *Handler) target(ctx context.Context, e endpoint.Endpoint) (to delivery.Target, err error) {
 	to.URL = e.URL
 	to.Signer, err = h.signer(ctx, keyring.SecretOf(e), e.SealedSecret)

@@ -60,7 +60,7 @@ func checkHeader(h endpoint.Header, before []endpoint.Header, pointer string, r 
 	name := endpoint.FoldName(h.Name)
 	same := func(other endpoint.Header) bool { return endpoint.FoldName(other.Name) == name }
 	if slices.ContainsFunc(before, same) {
-		r.refuse(pointer, "is a duplicate: case, - and _ tell no headers apart")
+		r.refuse(pointer, "is a duplicate: names that differ in case or in - and _ are the same")
 	}
 	if err := h.CheckName(); err != nil {
 		r.refuse(pointer, err.Error())

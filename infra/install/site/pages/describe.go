@@ -67,7 +67,7 @@ func (w *site) swaps() map[string]string {
 			"`svix-timestamp` and `svix-signature`.\n"
 		key = " `v1a,` begins a signature of the same content by the\nendpoint's Ed25519 key, where the operator of " +
 			"Herald has chosen that it has one."
-		overlap = "With `previous_secret_hours`, the secret that is replaced signs\ndeliveries, too, for so long: " +
+		overlap = "With `previous_secret_hours`, the old secret also signs\ndeliveries for that time: " +
 			"`webhook-signature` then has two values, and `wh-signature` that of the new secret.\n"
 		standard = "[Standard Webhooks](https://www.standardwebhooks.com)"
 		decoded  = " That of `webhook-signature` is\nwhat the Base64 after the prefix stands for."
