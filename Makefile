@@ -78,9 +78,9 @@ incident: native ## give the running local stack an incident to practise on, the
 	@$(GO_BUILD) -o .local/bin/incident ./infra/local/incident
 	@exec .local/bin/incident -seed $(or $(SEED),1) -letters $(or $(LETTERS),1200)
 
-practise: native ## handle a random incident by the console alone, in Chromium, and count the clicks (minutes)
+practise: native ## handle a random incident and a stolen key in Chromium, and count the clicks (minutes)
 	@$(GO_BUILD) -o .local/bin/incident ./infra/local/incident
-	@go test -count 1 -v -tags emulator,incident -run TestARandomIncidentByThePageAlone ./infra/tool/herald
+	@go test -count 1 -v -tags emulator,incident -run "TestARandomIncidentByThePageAlone|TestACompromisedTenant" ./infra/tool/herald
 
 settings: native tools ## use the settings page to copy in Chromium, by keyboard alone and against a hostile API (minutes)
 	@go test -count 1 -v -tags emulator,incident -run TestTheSettingsPage ./infra/tool/herald
