@@ -44,11 +44,11 @@ func (w watcher) watch(ctx context.Context, id string) error {
 		}
 		running := j.Fields.State == job.Running
 		if last == "" && running {
-			begins := "a minute"
-			if j.Fields.Act.OnEvents() { // it waits for other requests, which hide rejected events
-				begins = "three minutes"
+			then := ""
+			if j.Fields.Act.OnEvents() { // until then, other requests may hide rejected events from it
+				then = ", and ends when it is two minutes old, or later"
 			}
-			w.Say("%s begins within %s", answers.Safe(id), begins)
+			w.Say("%s begins within a minute%s", answers.Safe(id), then)
 		}
 		if line := progress(j.Fields); line != last {
 			w.Say("%s", line)

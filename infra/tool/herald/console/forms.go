@@ -81,8 +81,7 @@ var forms = map[string]form{
 	"/keys": {Button: "Show", Inputs: []input{{Name: "tenant_id", Label: "Tenant", Required: true}}},
 }
 
-// formAt is the form of a page with what its address has, nil where the page has no
-// form.
+// formAt is the form of a page with what its address has, nil where the page has no form.
 func formAt(path string, q url.Values) *form {
 	f, there := forms[path]
 	if !there {
@@ -102,8 +101,7 @@ func formAt(path string, q url.Values) *form {
 }
 
 // reject puts an error beside the field that is wrong. It reports false for an error that is about no field of the
-// form.
-// A wrong filter that was set by a click is left out, or the form would send it again.
+// form. A wrong filter that was set by a click is left out, or the form would send it again.
 func (f *form) reject(err error) bool {
 	name, text := wrong(err)
 	f.Hidden = slices.DeleteFunc(f.Hidden, func(h parts.Field) bool { return h.Name == name })

@@ -62,6 +62,8 @@ func (s Site) endpointFacts(e api.Endpoint) []Fact {
 	if o := e.OAuth2; o != nil {
 		f.add("gets tokens from", o.TokenURL)
 		f.add("as the client", o.ClientID+" ("+string(o.Method)+")")
+		f.add("for the scope", o.Scope)
+		f.add("and the audience", o.Audience)
 	}
 	if e.TenantPaused {
 		f.add("its tenant", "all of its endpoints are paused")
