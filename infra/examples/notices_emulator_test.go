@@ -26,7 +26,7 @@ import (
 // tenants and spellings. With `Confirm=off`, the three mails are left.
 //
 // Threat of the mails: uses up the mails of others. Held by: 20 a day of a tenant; a question takes one of a mailbox's
-// three; what was limited or refused counts nowhere.
+// three; of its three questions, two are one tenant's; what was limited or refused counts nowhere.
 //
 // Threat of the mails: spoils the sender's reputation. Held by: who bounced or complained is left alone; a tenant may
 // have five questions without an answer.
@@ -34,8 +34,8 @@ import (
 // Threat of the mails: says something to a stranger, or forges a header or markup. Held by: a question has no text of a
 // tenant's; fields are one line, escaped in HTML, and SES makes the headers.
 //
-// Threat of the mails: confirms for others, by a guess, a mail scanner or a spelling. Held by: 256 bits, kept as a hash,
-// for a week and once; only a button confirms, and the exact address.
+// Threat of the mails: confirms for others, by a guess, a mail scanner or a spelling. Held by: 256 bits, kept as a
+// hash, for a week and once; only a button confirms, and the exact address.
 //
 // Threat of the mails: stops others' mails. Held by: the link has a keyed hash of tenant and address.
 //
@@ -53,7 +53,7 @@ func TestOwnersAreMailedWithinLimits(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), python, "-B", "-m", "unittest", "discover", "-s", "tests", "-p", "*_test.py")
 	cmd.Dir = "notices"
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "Ran 37 tests") {
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "Ran 38 tests") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -26,6 +26,7 @@ ASKING = ("slot0",)  # asking takes one mail of the three, so that strangers lea
 TENANT_MAILS = 20  # a day
 TENANT_ASKS = 5  # unanswered, of a tenant in 90 days: who names addresses that bounce, or strangers, is done soon
 MAILBOX_ASKS = 3  # unanswered, of a mailbox in 90 days, whatever the tenants
+ONE_TENANTS_ASKS = 2  # of those: no tenant keeps a mailbox from hearing of another one
 FINAL = {"BadRequestException", "MessageRejected", "MailFromDomainNotVerifiedException"}
 BEGINNINGS = {"recovered": "circuit_opened", "resumed": "paused"}
 
@@ -132,6 +133,7 @@ class Mailer:
         if asks:
             take[:0] = [
                 (self.book.uncount, lambda: count(of, "asks", 90, TENANT_ASKS)),
+                (self.book.uncount, lambda: count(who, f"asks#{of[7:]}", 90, ONE_TENANTS_ASKS)),
                 (self.book.uncount, lambda: count(who, "asks", 90, MAILBOX_ASKS)),
             ]
         spent: list[Undo] = []

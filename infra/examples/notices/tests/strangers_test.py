@@ -25,6 +25,15 @@ class Strangers(Stage):
         self.contact("victim7@example.com", "acme")
         self.assertEqual(["asked"], self.tell(self.notice()))
 
+    def test_leave_a_question_for_the_tenant_whom_they_know(self) -> None:
+        for n in range(5):
+            self.contact(f"ann+{n}@example.com", "mallory", f"webhook_{n}")
+            self.tell(self.notice(tenant_id="mallory", endpoint_id=f"webhook_{n}"))
+            self.now += DAY
+        self.assertEqual(2, len(took))
+        self.contact("ann@example.com")
+        self.assertEqual(["asked"], self.tell(self.notice()))
+
     def test_leave_two_mails_for_those_whom_the_owner_wants(self) -> None:
         self.contact("ann@example.com", "mallory", "webhook_2")
         self.confirmed("ann@example.com")
