@@ -51,7 +51,11 @@ type deaths struct {
 // latest reads the latest deaths. All partitions of the index are read at the same time, and of 10,000 letters that is
 // one call for each.
 func (l causeList) latest(ctx context.Context, s job.Selector) (deaths, error) {
-	letters, next, err := l.letters.List(ctx, s, dynamo.LetterPage{Limit: maxDeaths, Causes: true})
+	page := dynamo.LetterPage{Limit: maxDeaths, Causes: true}
+	if s.Narrowed() { // few may be like that among all
+		page.Most = api.SearchedLetters
+	}
+	letters, next, err := l.letters.List(ctx, s, page)
 	return deaths{letters, next != ""}, err
 }
 

@@ -90,6 +90,9 @@ func TestHandler_deadLetters_searchesABoundedNumberForAnEvent(t *testing.T) {
 		if len(page.Data) != 1 || page.NextCursor != nil {
 			t.Errorf("%d letters behind it, next %v", len(page.Data), page.NextCursor)
 		}
+		if causes := read[api.Causes](a, "causes", first); len(causes.Data) > 0 || !causes.More {
+			t.Errorf("the causes of an earlier one: %+v", causes)
+		}
 	})
 }
 
