@@ -12,6 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/job"
+	"github.com/herald-webhooks/herald/internal/rules/token"
 	"github.com/herald-webhooks/herald/internal/rules/trace"
 )
 
@@ -141,6 +142,12 @@ func tokenEndpoint() endpoint.Endpoint {
 	}
 	e.OAuthVersion, e.SealedOAuth = 2, []byte("sealed client secret")
 	return e
+}
+
+// wantToken has all that is stored of a token: of a real one, either the seal or the reason.
+var wantToken = token.Kept{
+	Of: "credentials", Claim: "claim", Asked: at, Until: at.Add(time.Minute).UnixMilli(), Sealed: []byte("sealed"),
+	Reason: delivery.ReasonTokenRefused,
 }
 
 // What the circuit, the dead letter, the key and the job above lack.

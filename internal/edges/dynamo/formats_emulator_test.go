@@ -20,6 +20,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/job"
+	"github.com/herald-webhooks/herald/internal/rules/token"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
@@ -129,6 +130,24 @@ func formats() map[string]format {
 			func(s rig) any {
 				return errors.Is(s.endpoints.Create(s.t.Context(), wantEndpoint, nil), dynamo.ErrLimit)
 			}, true,
+		},
+		"token": {
+			ofHealth, keyOf("scope", "rate#"+endpointID, "name", "token"),
+			func(s rig) {
+				store := dynamo.NewTokens(s.faulty, s.tables.EndpointHealth)
+				if _, claimed, err := store.Claim(s.t.Context(), endpointKey, wantToken, at); err != nil || !claimed {
+					s.t.Fatal(claimed, err)
+				}
+			},
+			func(s rig) any {
+				other := token.Kept{Of: wantToken.Of, Claim: "other"}
+				store := dynamo.NewTokens(s.faulty, s.tables.EndpointHealth)
+				stored, _, err := store.Claim(s.t.Context(), endpointKey, other, at)
+				if err != nil {
+					s.t.Fatal(err)
+				}
+				return stored
+			}, wantToken,
 		},
 		"tenant": {
 			ofHealth, keyOf("scope", "tenant#acme", "name", "health"),
