@@ -336,12 +336,12 @@ libraries: native tools ## have the libraries for Rust and Java verify deliverie
 	@for tool in cargo mvn javac; do command -v $$tool >/dev/null || { echo "make: $$tool is missing" >&2; exit 1; }; done; \
 	LIBRARIES="java rust" go test -count 1 -v -tags emulator -run TestStockLibrariesVerify ./infra/proofs/e2e
 
-# A relay of each language beside another of it. The one in Go has a module of its own, which make lint does not see.
-OUTBOX := infra/examples/outbox
 oauth: native tools .tools/oauth/installed ## deliver with tokens of npm's oidc-provider (nightly; a minute)
 	PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/bin:$$PATH" go test -count 1 -v -tags emulator \
 		-run TestDeliveriesCarryAToken ./infra/proofs/e2e
 
+# A relay of each language beside another of it. The one in Go has a module of its own, which make lint does not see.
+OUTBOX := infra/examples/outbox
 outbox: tools ## kill the outbox's relays KILLS=500 times around each of their calls, and measure them (minutes; Postgres)
 	cd $(OUTBOX)/go && go vet ./... && $(CURDIR)/.tools/bin/golangci-lint run -c $(CURDIR)/.golangci.yml ./...
 	PYTHONPATH=.tools/outbox MYPYPATH=infra/examples/publisher/python .venv/bin/python -m mypy --strict $(OUTBOX)/python/relay.py \
