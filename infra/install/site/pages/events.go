@@ -33,8 +33,8 @@ func (w *site) events() {
 			note = "\n\n" + note
 		}
 		w.addSub("event-"+t.Name, fmt.Sprintf("# %s\n\n%s.%s\n\n## Sample\n\nThe body of a delivery. Its `data` is "+
-			"indented here; deliveries have it as it was published.\n\n%s\n## Schema of data\n\nJSON Schema 2020-12.\n\n%s\nAll [event types]"+
-			"(events.md).\n", escaped(t.Name), strings.TrimSuffix(escaped(t.Description), "\\."), note,
+			"indented here; deliveries have it as it was published.\n\n%s\n## Schema of data\n\nJSON Schema 2020-12.\n\n%s\n"+
+			"All [event types](events.md).\n", escaped(t.Name), strings.TrimSuffix(escaped(t.Description), "\\."), note,
 			fence("json", indented(`{"type":"`+t.Name+`","data":`+t.Example+`}`)), fence("json", indented(t.Schema))))
 	}
 }

@@ -78,8 +78,8 @@ func (w *site) addresses() {
 			fmt.Fprintf(&b, "- `%s`\n", a)
 		}
 	}
-	b.WriteString("\n\nThis request returns the current addresses. It needs no API key, and you may cache the answer for " +
-		"an hour. Others may share these addresses, so [verify](verifying.md) every delivery.\n\n")
+	b.WriteString("\n\nThis request returns the current addresses. It needs no API key, and you may cache the answer " +
+		"for an hour. Others may share these addresses, so [verify](verifying.md) every delivery.\n\n")
 	b.WriteString(fence("sh", "curl -sS "+w.apiArgument()+"/v1/source-addresses"))
 	w.add("addresses", b.String())
 }

@@ -55,8 +55,9 @@ func (w *site) verifying() {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Verifying a delivery\n\nEach delivery is a `POST` with these headers:\n\n| header | contents |\n"+
 		"|---|---|\n| `wh-id` | the delivery's id, the same at each attempt |\n| `wh-timestamp` | the time of "+
-		"this attempt, in seconds since 1970 |\n| `wh-signature` | `v1,` and a signature in Base64 |\n| `wh-webhook-event` | the event type, "+
-		"for routing; not signed |\n| `content-type`, `content-length` | `application/json`, and the body's length in "+
+		"this attempt, in seconds since 1970 |\n| `wh-signature` | `v1,` and a signature in Base64 |\n"+
+		"| `wh-webhook-event` | the event type, for routing; not signed |\n"+
+		"| `content-type`, `content-length` | `application/json`, and the body's length in "+
 		"bytes |\n| `user-agent` | `Herald/…`, with a version; not signed |\n")
 	for _, prefix := range w.prefixes() {
 		fmt.Fprintf(&b, "| `%[1]sid`, `%[1]stimestamp` | the same values, for [libraries](libraries.md) |\n"+
@@ -91,8 +92,8 @@ func (w *site) code(name, title string, l receiver) {
 	if l.path == checker {
 		text = w.check()
 	}
-	w.addSub("verify-"+name, "# Verifying in "+title+"\n\nCopy this code. [Receiving](receiving.md) says what else it must do.\n\n"+
-		fence(l.language, text))
+	w.addSub("verify-"+name, "# Verifying in "+title+"\n\n"+
+		"Copy this code. [Receiving](receiving.md) says what else it must do.\n\n"+fence(l.language, text))
 }
 
 // checker is the script that says why a delivery did not verify.
