@@ -177,14 +177,14 @@ func part[R any](c call, name string, found answers.List[R], err error, columns 
 
 // advise names the commands that go on from what was found.
 func (p places) advise(letters []api.DeadLetter, rejected stack.FoundRejected) {
-	event := " --event " + quoted(p.of.id)
+	event := " --event=" + quoted(p.of.id)
+	of := " --tenant=" + quoted(p.of.tenantID) + event // an event of another tenant may have the same id
 	dead := func(l api.DeadLetter) bool { return l.Status == deadletter.Dead }
 	if slices.ContainsFunc(letters, dead) {
-		of := " --tenant " + quoted(p.of.tenantID) + event
 		p.sayNext("what is dead is sent again by an operator alone:", called(p.line)+" dead replay"+of+" --watch")
 	}
 	if slices.ContainsFunc(rejected.Data, stack.Rejected.Again) {
-		p.sayNext("the event is valid, and was not processed:", called(p.line)+" rejected publish"+event+" --watch")
+		p.sayNext("the event is valid, and was not processed:", called(p.line)+" rejected publish"+of+" --watch")
 	}
 	if rejected.Result == api.ResultPart {
 		p.sayNext("a job counts all rejected events:", called(p.line)+" --dry-run rejected publish"+event)

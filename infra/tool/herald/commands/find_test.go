@@ -46,8 +46,8 @@ func TestFind_saysWhatEachPlaceSearchedAndWhatToDo(t *testing.T) {
 		to(api.ListRejected, api.RejectedList{Result: api.ResultFound, Searched: 9, List: listOf(
 			api.RejectedEvent{MessageID: "m1", EventID: "evt_1", TenantID: "acme", Reason: event.NotProcessed})}))
 	out := f.ends(t, exit.Done, "events find evt_1 --tenant acme", "the tenant's 20000 latest dead letters were searched",
-		"found among the 9 that were searched", "next: herald dead replay --tenant acme --event evt_1 --watch\n",
-		"next: herald rejected publish --event evt_1 --watch\n")
+		"found among the 9 that were searched", "next: herald dead replay --tenant=acme --event=evt_1 --watch\n",
+		"next: herald rejected publish --tenant=acme --event=evt_1 --watch\n")
 	contains(t, strings.Join(strings.Fields(out), " "), "m1 acme – evt_1 not_processed yes")
 }
 
@@ -64,7 +64,7 @@ func TestFind_showsTheOtherPlacesWhereOneFails(t *testing.T) {
 		f.say(to(api.ListRejected, api.RejectedList{Result: result, Searched: 1000, Note: "more wait"}))
 		f.ends(t, exit.Done, "events find evt_1 --tenant acme", "rejected events: none; "+says)
 		_, _, words := f.play(t, "", "events", "find", "evt_1", "--tenant", "acme")
-		if counts := strings.Contains(words, "next: herald --dry-run rejected publish --event evt_1\n"); counts !=
+		if counts := strings.Contains(words, "next: herald --dry-run rejected publish --event=evt_1\n"); counts !=
 			(result == api.ResultPart) {
 			t.Errorf("%s: %s", result, words)
 		}
@@ -139,7 +139,7 @@ func TestFind_quotesWhatItSuggests(t *testing.T) {
 	f := nowhere()
 	f.say(to(api.ListDeadLetters, listOf(api.DeadLetter{DeliveryID: "msg_1", Status: deadletter.Dead})))
 	_, _, words := f.play(t, "", "events", "find", "--tenant", "a b", "--", "x; rm -rf ~ $(id)\u202e")
-	contains(t, words, `dead replay --tenant "a b" --event 'x; rm -rf ~ $(id)`)
+	contains(t, words, `dead replay --tenant="a b" --event='x; rm -rf ~ $(id)`)
 	if strings.Contains(words, "\u202e") {
 		t.Errorf("a text steers the terminal: %q", words)
 	}

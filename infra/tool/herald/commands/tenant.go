@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
@@ -91,8 +90,13 @@ func (c call) sayPlaybook(t stack.Tenant) {
 	case t.GoodKeys() > 0:
 		c.sayNext("", herald+" keys revoke-all "+argument(id)+reason)
 	case len(ids) > 0:
-		command := herald + " endpoints pause --tenant=" + quoted(id) + reason + " " + strings.Join(ids, " ")
+		command := herald + " endpoints pause --tenant=" + quoted(id) + reason
+		for _, id := range ids { // of the audit log, to which others may write
+			command += " " + quoted(id)
+		}
 		c.sayNext("its keys made or moved these, and a pause of an endpoint outlasts that of the tenant:", command)
+	case t.Fields.Marks.Paused() && t.Incomplete():
+		c.Say("which of its keys can be used, or all that they changed, is not known: do not resume it yet")
 	case t.Fields.Marks.Paused():
 		c.sayNext("once its owner has a new key and new secrets:", herald+" tenants resume "+argument(id))
 	}

@@ -68,8 +68,13 @@ func TestTenantsShow_showsTheRestWithoutARight(t *testing.T) {
 	delete(f.answers, "apikeys:revoke list")
 	f.ends(t, exit.Done, "tenants show acme", "crm.example.com", "timeout", "logs:FilterLogEvents",
 		"unexpected apikeys:revoke")
+	f.say(to(api.GetTenant, tenantOf(api.TenantMarks{PausedAt: now, PausedBy: "ann"}, true)))
+	out := f.ends(t, exit.Done, "tenants show acme", "is not known: do not resume")
+	if strings.Contains(out, "next:") {
+		t.Errorf("a step is left out because nothing is known of it: %s", out)
+	}
 	var got map[string]any
-	out := f.ends(t, exit.Done, "-o json tenants show acme")
+	out = f.ends(t, exit.Done, "-o json tenants show acme")
 	err := json.Unmarshal([]byte(out), &got)
 	if err != nil || got["tenant"] == nil || got["keys"] != nil || got["acts"] != nil {
 		t.Errorf("%v: %s", err, out)

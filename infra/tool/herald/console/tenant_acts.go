@@ -155,11 +155,15 @@ func endCompromised(ctx context.Context, s *Server, form url.Values) (done, back
 		return "", back, &usage.Fault{Field: typed, Text: "nothing was done: the number was not typed"}
 	}
 	_, err = ask(ctx, s, api.Pause, api.Target{TenantID: id, Reason: reasonOf(form)})
+	pause := "paused"
 	refused, is := errors.AsType[*api.Refusal](err)
-	without := is && (refused.Code == api.CodeAlreadyPaused || refused.Code == api.CodeNotFound) // it has no endpoint
-	if err != nil && !without {
+	switch {
+	case err == nil, is && refused.Code == api.CodeAlreadyPaused:
+	case is && refused.Code == api.CodeNotFound:
+		pause = "not paused, since it has no endpoint"
+	default:
 		return "", back, err
 	}
 	done, back, err = revokeAll(ctx, s, form)
-	return "paused, and " + done, back, err
+	return pause + ", and " + done, back, err
 }

@@ -92,7 +92,10 @@ func TestTenant_thatCannotBePausedLosesItsKeys(t *testing.T) {
 		f := said(theTenant(api.TenantMarks{}), refusing(api.Pause, api.Refusal{Code: code, Message: "no"}))
 		web, browser, _ := open(t, f)
 		form := url.Values{"act": {compromised}, "tenant_id": {"acme"}, "count": {"1"}, "typed": {"1"}}
-		submit(t, browser, web.URL+"/start", form)
+		page := body(t, submit(t, browser, web.URL+"/start", form))
+		if said := strings.Contains(page, "not paused, since it has no endpoint, and"); said != (code == api.CodeNotFound) {
+			t.Errorf("%s: a tenant that is not paused is said to be paused, or the reverse", code)
+		}
 		if got := len(changed(f)) == 2; got != ends {
 			t.Errorf("%s: asked %v", code, changed(f))
 		}

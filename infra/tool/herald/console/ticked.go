@@ -28,33 +28,36 @@ type tickedRow struct {
 type tickedRows struct {
 	rows []tickedRow
 	all  bool
+
+	// drawn says that the list is of a queue, which gives out other rows each time: one that is missing may be there.
+	drawn bool
 }
 
 // askTicked asks about the rows that were ticked, as they are now: the list is read again by its filter. Those that are
-// gone are named, and left out.
+// gone are named, and left out. Those of a queue that is not read whole are named, and kept: the act looks for them.
 func (s *Server) askTicked(ctx context.Context, q url.Values, act manyAct, ask question) (any, error) {
 	found, err := act.rows(ctx, s, q)
 	if err != nil {
 		return nil, err
 	}
 	var there []tickedRow
-	var gone []string
+	var missing []string
 	for _, id := range q[act.id] {
 		at := slices.IndexFunc(found.rows, func(r tickedRow) bool { return r.id == id })
-		if at < 0 {
-			gone = append(gone, id)
+		switch {
+		case at >= 0:
+			there = append(there, found.rows[at])
+		case found.drawn && !found.all:
+			there = append(there, tickedRow{id: id})
+			missing = append(missing, id)
+		default:
+			missing = append(missing, id)
 			continue
 		}
-		there = append(there, found.rows[at])
 		ask.Hidden = append(ask.Hidden, parts.Field{Name: act.id, Value: id})
 	}
-	if len(gone) > 0 {
-		why := "no longer in this list"
-		if !found.all {
-			why = "not among the first " + parts.Grouped(len(found.rows)) + " of this list"
-		}
-		ask.Warnings = append(ask.Warnings, fmt.Sprintf("%s %s, and is left out: %s.",
-			next.Number(len(gone), "that was ticked is", "of those that were ticked are"), why, strings.Join(gone, ", ")))
+	if len(missing) > 0 {
+		ask.Warnings = append(ask.Warnings, found.without(missing))
 	}
 	ask.Count = len(there)
 	ask.Hidden = append(ask.Hidden, fieldsOf(filterOf(q))...)
@@ -63,6 +66,20 @@ func (s *Server) askTicked(ctx context.Context, q url.Values, act manyAct, ask q
 	}
 	ask.Lists = []parts.Section{{List: s.tickedTable(act, there)}}
 	return ask.ask(act), nil
+}
+
+// without says what becomes of ticked rows that are not among those that were read again.
+func (t tickedRows) without(missing []string) string {
+	why := "no longer in this list, and is left out"
+	switch {
+	case t.all:
+	case t.drawn:
+		why = "not among the " + parts.Grouped(len(t.rows)) + " that were read again, and is kept"
+	default:
+		why = "not among the first " + parts.Grouped(len(t.rows)) + " of this list, and is left out"
+	}
+	return fmt.Sprintf("%s %s: %s.", next.Number(len(missing), "that was ticked is", "of those that were ticked are"), why,
+		strings.Join(missing, ", "))
 }
 
 // ticked is the field that tells a question about rows from one about all of a selection.
@@ -139,6 +156,7 @@ func eventRows(ctx context.Context, s *Server, q url.Values) (found tickedRows, 
 	if err != nil {
 		return found, err
 	}
+	found.drawn = true
 	events, err := ask(ctx, s, api.ListRejected, rejectedRequest(of))
 	for _, e := range events.Data {
 		told := stack.DescribeRejected(e)

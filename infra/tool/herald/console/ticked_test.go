@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
@@ -92,6 +93,21 @@ func TestConfirm_looksForTickedRowsOnSeveralPages(t *testing.T) {
 	}
 	if pages != mostPages {
 		t.Errorf("read %d pages: %v", pages, f.asked)
+	}
+}
+
+// A queue gives out other events each time, so one that was ticked among 1,500 is rarely among the next hundred.
+func TestConfirm_keepsTickedEventsOfAListThatIsNotWhole(t *testing.T) {
+	some := listOf(slices.Repeat([]api.RejectedEvent{{MessageID: "m_1"}}, stack.MaxPage)...)
+	f := said(to(api.ListRejected, api.RejectedList{List: some}))
+	web, browser, _ := open(t, f)
+	form := hidden(body(t, get(t, browser, web.URL+"/confirm?ticked=1&act=discard&message_id=m_9"),
+		"Delete 1 rejected event for good?", "1 that was ticked is not among the 100 that were read again, and is kept: m_9."))
+	form.Set("typed", "1")
+	f.asked = nil
+	submit(t, browser, web.URL+"/start", form)
+	if want := `replaydelete discard_rejected_events {"confirm":true,"message_ids":["m_9"]}`; f.asked[0] != want {
+		t.Errorf("asked %v", f.asked)
 	}
 }
 

@@ -43,6 +43,11 @@ type TenantTrail interface {
 	OfTenant(ctx context.Context, tenantID string, now time.Time) (TenantActs, error)
 }
 
+// Incomplete reports whether keys that can be used, or changes by keys since then, may be missing.
+func (t Tenant) Incomplete() bool {
+	return t.KeysErr != nil || t.ActsErr != nil || t.Acts.More || t.Acts.From.After(t.Since)
+}
+
 // ReadTenant reads a tenant, its keys and, with a trail, its acts at the same time. It fails where nothing is stored
 // under the id, and where what is stored cannot be read.
 func ReadTenant(

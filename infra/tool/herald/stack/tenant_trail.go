@@ -74,6 +74,8 @@ func (t Trail) OfTenant(ctx context.Context, tenantID string, now time.Time) (fo
 			break
 		}
 	}
+	// A page has the lines of one stream after another, and each function writes to its own.
+	slices.SortStableFunc(found.Acts, func(a, b Act) int { return a.At.Compare(b.At) })
 	return found, nil
 }
 

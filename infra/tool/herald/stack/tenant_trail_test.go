@@ -79,6 +79,16 @@ func TestTrail_OfTenant_readsAllThatIsKept(t *testing.T) {
 	})
 }
 
+// Each function writes to a stream of its own, and a page has the lines of one stream after another.
+func TestTrail_OfTenant_isInOrderOfTime(t *testing.T) {
+	log := &ages{of: []time.Duration{2 * time.Minute, time.Minute, 3 * time.Minute}}
+	found, err := log.trail().OfTenant(t.Context(), "acme", now)
+	want := []string{"3m0s ago", "2m0s ago", "1m0s ago"}
+	if diff := cmp.Diff(want, reasons(found)); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 // The latest lines matter most. What was read of an older part is complete, or is not shown.
 func TestTrail_OfTenant_saysFromWhenOnItHasReadWhereTimeRunsOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
