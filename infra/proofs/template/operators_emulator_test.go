@@ -294,8 +294,14 @@ func (s *stage) operate() {
 	asked, answered, started := 0, 0, "job_…"
 	for _, part := range parts(string(text)) {
 		for n, request := range part.Requests {
-			answer := s.ask(functions[part.Function], strings.ReplaceAll(names.Replace(request), "job_…", started))
+			act := functions[part.Function]
+			answer := s.ask(act, strings.ReplaceAll(names.Replace(request), "job_…", started))
 			refused, _ := answer["error"].(object)
+			if refused["code"] == "publishing" { // one job at a time works on rejected events
+				s.ask(functions["replay"], `{"action":"stop_job","operator":"ann","job_id":"`+started+`"}`)
+				answer = s.ask(act, names.Replace(request))
+				refused, _ = answer["error"].(object)
+			}
 			if !slices.Contains([]any{nil, "invalid_cursor"}, refused["code"]) {
 				s.t.Errorf("%s: %v", request, refused)
 			}
@@ -307,7 +313,7 @@ func (s *stage) operate() {
 				}
 				answered++
 			}
-			if job, ok := answer["job"].(object); ok {
+			if job, ok := answer["job"].(object); ok && part.Function == "replay" { // others are resumed at the alias
 				started = job["job_id"].(string)
 			}
 			asked++
