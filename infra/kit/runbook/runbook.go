@@ -1,5 +1,5 @@
-// Package runbook reads the operators' pages: the commands that they show, the requests that these make, and the
-// answers. Tests play them.
+// Package runbook reads the operators' pages: the commands that they show, and the requests that these make. Tests play
+// them.
 package runbook
 
 import (
@@ -17,7 +17,6 @@ type Group struct {
 type Part struct {
 	Function string   // such as "replay:delete"
 	Requests []string // JSON
-	Answer   string   // to the first request, as JSON, where the page shows it
 }
 
 var (
@@ -45,18 +44,9 @@ func Groups(page string) []Group {
 		case name != nil:
 			all[len(all)-1].Parts = append(all[len(all)-1].Parts,
 				Part{Function: name[1], Requests: strings.Split(code, "\n")})
-		case strings.HasSuffix(between, "\nAnswer:\n\n"):
-			all[len(all)-1].answer(code)
 		}
 	}
 	return all
-}
-
-// answer adds the answer to the latest part.
-func (g *Group) answer(code string) {
-	if last := len(g.Parts) - 1; last >= 0 {
-		g.Parts[last].Answer = code
-	}
 }
 
 // ofHerald are the lines of a script that call herald, without its name.

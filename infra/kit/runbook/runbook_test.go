@@ -14,10 +14,10 @@ func TestGroups(t *testing.T) {
 		"`replay:delete`:\n\n```json\n{\"action\":\"purge\"}\n```\n\n```sh\nherald stop\n```\n"
 	want := []Group{
 		{[]string{"status", "dead list"}, []Part{
-			{"inspect", []string{`{"action":"summary"}`, `{"action":"dead_letters"}`}, "{\n  \"queues\": {}}"},
-			{"inspect", []string{`{"action":"causes"}`}, ""},
+			{"inspect", []string{`{"action":"summary"}`, `{"action":"dead_letters"}`}},
+			{"inspect", []string{`{"action":"causes"}`}},
 		}},
-		{[]string{"dead purge msg_1"}, []Part{{"replay:delete", []string{`{"action":"purge"}`}, ""}}},
+		{[]string{"dead purge msg_1"}, []Part{{"replay:delete", []string{`{"action":"purge"}`}}}},
 		{[]string{"stop"}, nil},
 	}
 	if diff := cmp.Diff(want, Groups(page)); diff != "" {

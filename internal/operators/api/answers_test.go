@@ -1,14 +1,15 @@
-package docs_test
+package api_test
 
 import (
 	"fmt"
 	"maps"
-	"regexp"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/internal/operators/api"
 )
@@ -16,11 +17,11 @@ import (
 // decoders decode answers as strictly as it can be done, by function and action.
 type decoders map[string]func(answer []byte) error
 
-// add takes up an action, under its function and its name.
-// aliases turns functions as the page names them into those of the actions.
+// aliases turns functions as they are invoked into those of the actions.
 var aliases = strings.NewReplacer("replay:delete", string(api.ReplayForGood), "inspect:scan", string(api.InspectScan),
 	"apikeys:revoke", string(api.APIKeysRevoke))
 
+// add takes up an action, under its function and its name.
 func add[Request, Answer any](to decoders, a api.Action[Request, Answer]) {
 	to[fmt.Sprintf("%s %s", a.Function, a.Name)] = func(answer []byte) error {
 		var into Answer
@@ -28,11 +29,13 @@ func add[Request, Answer any](to decoders, a api.Action[Request, Answer]) {
 	}
 }
 
-// Scripts read the fields that the examples show. A field with another JSON name is no longer the one in the example,
-// and unlike the tables of fields, no command writes the examples anew.
-func TestTheAnswersOfOperatorsHaveTheFieldsThatTheExamplesShow(t *testing.T) {
+// Scripts read the fields that the example answers show. A field with another JSON name is no longer the one in the
+// example, and unlike the reference's tables of fields, no command writes the examples anew. The functions' own answers
+// are compared with the same file in infra/proofs/template.
+func TestAnswersHaveTheFieldsThatTheExamplesShow(t *testing.T) {
 	known, seen := decoders{}, map[string]bool{}
 	add(known, api.GetSummary)
+	add(known, api.ListCauses)
 	add(known, api.GetDelivery)
 	add(known, api.GetEndpoint)
 	add(known, api.ListEndpoints)
@@ -51,25 +54,27 @@ func TestTheAnswersOfOperatorsHaveTheFieldsThatTheExamplesShow(t *testing.T) {
 	add(known, api.PurgeDeliveries)
 	add(known, api.PublishRejected)
 	add(known, api.DiscardRejected)
+	add(known, api.StartJob)
 	add(known, api.IssueKey)
 	add(known, api.ListKeys)
 	add(known, api.RevokeKey)
 	add(known, api.RevokeAllKeys)
 	add(known, api.ImportEndpoints)
 	add(known, api.EraseTenant.At(api.Replay)) // the example's is a dry run
-	example := regexp.MustCompile("(?s)`([a-z:]+)`:\n\n```jsonl?\n([^\n]+)\n[^`]*```\n\nAnswer:\n\n```json\n(.*?)```")
-	for _, e := range example.FindAllStringSubmatch(readFile(t, "infra/docs/operator-api.md"), -1) {
-		var request struct {
-			Action string `json:"action"`
-		}
-		if err := json.Unmarshal([]byte(e[2]), &request); err != nil {
-			t.Fatalf("%s: %v", e[2], err)
-		}
-		name := aliases.Replace(e[1]) + " " + request.Action
+	text, err := os.ReadFile("testdata/answers.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var examples map[string]jsontext.Value
+	if err := json.Unmarshal(text, &examples); err != nil {
+		t.Fatal(err)
+	}
+	for asked, answer := range examples {
+		name := aliases.Replace(asked)
 		seen[name] = true
 		if check, ok := known[name]; !ok {
 			t.Errorf("%s has an example: add it here", name)
-		} else if err := check([]byte(e[3])); err != nil {
+		} else if err := check(answer); err != nil {
 			t.Errorf("the example of %s: %v", name, err)
 		}
 	}
