@@ -88,6 +88,9 @@ func TestWhatATenantReads(t *testing.T) {
 		AWS:      counting(r.options.AWS("inspect"), &calls), Log: slog.New(slog.DiscardHandler),
 	}).Function()
 	r.costs(t, f, "tenant", `"tenant_id":"`+tenantID(0)+`"`, &calls, most{30, 250})
+	event := `"event_id":"evt_01JD00000000000000000000","tenant_id":"` + tenantID(0) + `"`
+	r.costs(t, f, "deliveries", event, &calls, most{420, 230})
+	r.costs(t, f, "dead_letters", event, &calls, most{5, 100})
 	r.revokesKeys(t)
 }
 
@@ -101,6 +104,7 @@ type most struct {
 func (r *rig) costs(t *testing.T, f *invoke.Function, action, fields string, calls *atomic.Int64, bound most) {
 	t.Helper()
 	before := r.used[reads]
+	calls.Store(0)
 	if got := testkit.Refusal(t, testkit.Ask(t, f, action, fields)); got != "" {
 		t.Fatalf("%s: %s", action, got)
 	}
@@ -123,7 +127,6 @@ func (r *rig) revokesKeys(t *testing.T) {
 		key.TenantID, key.Scopes = tenantID(0), apikey.Scopes()
 		must(0, store.Put(t.Context(), key))
 	}
-	calls.Store(0)
 	told := &lines{}
 	f := (&apikeys.Handler{
 		Keys: store, Audit: told, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return r.now },
