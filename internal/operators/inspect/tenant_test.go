@@ -170,8 +170,8 @@ func TestHandler_tenant_refusesWithCodeAndField(t *testing.T) {
 
 // What operators see of a tenant has neither secrets nor paths, which may be secrets, and opens nothing.
 //
-// Threat of an operator: looks at any tenant whose id it knows. Held by: it may, and nothing sealed is opened; keys have
-// no text, URLs no path.
+// Threat of an operator: looks at any tenant whose id it knows. Held by: it may, and nothing sealed is opened; keys
+// have no text, URLs no path.
 func TestHandler_tenant_opensNothing(t *testing.T) {
 	inAccount(t, func(a *account) {
 		populate(a)

@@ -57,6 +57,21 @@ func TestQuestions_tellWhatWouldBeDone(t *testing.T) {
 	}
 }
 
+// What deletes all that a selection has is not done by a "y" that fingers know.
+func TestQuestions_haveTheNumberTypedOfWhatCannotBeUndone(t *testing.T) {
+	would := api.Survey{Selected: 7, Ready: 7, Complete: true, Until: now, Job: &api.Job{JobID: "job_1"}}
+	for _, line := range []string{"dead purge --tenant acme", "rejected discard --tenant acme"} {
+		for typed, want := range map[string]int{"y\n": exit.Failed, "6\n": exit.Failed, "7\n": exit.Done} {
+			f := fakeOf(to(api.StartJob, would), to(api.ListCauses, api.Causes{}))
+			f.answers["replay:delete start_job"] = written(would)
+			code, _, words := f.play(t, typed, strings.Fields(line)...)
+			if contains(t, words, "Type 7"); code != want {
+				t.Errorf("herald %s, typed %q: exit code %d: %s", line, typed, code, words)
+			}
+		}
+	}
+}
+
 type played struct {
 	code  int
 	words string

@@ -146,7 +146,7 @@ func (b bulk) start(ctx context.Context, c call) error {
 	case idle:
 		return exit.With(exit.Failed, "none of this can be done")
 	}
-	if err := c.confirm(b.asks(would)); err != nil {
+	if err := b.confirm(c, would); err != nil {
 		return err
 	}
 	request.DryRun, request.Confirm = false, b.forGood
@@ -156,6 +156,14 @@ func (b bulk) start(ctx context.Context, c call) error {
 		return err
 	}
 	return showStarted(ctx, c, started)
+}
+
+// confirm asks. Of what deletes, the number has to be typed.
+func (b bulk) confirm(c call, would api.Survey) error {
+	if b.forGood {
+		return c.confirmNumber(b.asks(would), would.Ready)
+	}
+	return c.confirm(b.asks(would))
 }
 
 // asks is the question about those that can be done, and about more where there was no time to count all.

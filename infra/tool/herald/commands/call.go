@@ -3,11 +3,13 @@ package commands
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
+	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
@@ -37,6 +39,21 @@ func (c call) dryRun() bool { return c.line.Bool("dry-run") }
 // confirm asks before an act, alike for every command, and names the stack and the act.
 func (c call) confirm(question string) error {
 	return c.Confirm(c.stack.Place() + ": " + question)
+}
+
+// confirmNumber asks about what cannot be undone: the number in the question has to be typed.
+func (c call) confirmNumber(question string, number int) error {
+	if number == 0 || !c.CanAsk() {
+		return c.confirm(question)
+	}
+	c.Say("%s: %s?", c.stack.Place(), answers.Safe(question))
+	switch c.Prompt(fmt.Sprintf("This cannot be undone. Type %d to do it: ", number)) {
+	case strconv.Itoa(number):
+		return nil
+	case "": // there may be no terminal
+		return exit.With(exit.Failed, "nothing was done: add --yes to act without asking")
+	}
+	return exit.With(exit.Failed, "nothing was done")
 }
 
 // confirmed is an action that asks first.

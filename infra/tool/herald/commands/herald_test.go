@@ -254,7 +254,7 @@ func TestBulk_actsOnNothingWithoutAYes(t *testing.T) {
 	} {
 		f := fakeOf(to(api.StartJob, api.Survey{Selected: 1, Ready: 1, Complete: true}))
 		_, _, words := f.play(t, input, args...)
-		if hint := "y/N] \nherald: nothing was done: add --yes"; strings.Contains(words, hint) != (input == "") {
+		if hint := "do it: \nherald: nothing was done: add --yes"; strings.Contains(words, hint) != (input == "") {
 			t.Errorf("input %q: %s", input, words)
 		}
 		acts := slices.DeleteFunc(f.requests, func(r sent) bool { return r["action"] == "causes" })

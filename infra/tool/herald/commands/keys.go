@@ -2,14 +2,11 @@ package commands
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
-	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
@@ -74,7 +71,8 @@ func revokeAll(ctx context.Context, c call) error {
 		c.Say("would revoke %s of %s", number, answers.Safe(tenant))
 		return nil
 	}
-	if err := confirmRevocation(c, len(keys), number+" of "+answers.Safe(tenant)); err != nil {
+	// Where no key was listed, one may have been issued a moment ago.
+	if err := c.confirmNumber("End "+number+" of "+answers.Safe(tenant)+" for good", len(keys)); err != nil {
 		return err
 	}
 	revoked, err := stack.RevokeAll(ctx, c.stack,
@@ -83,16 +81,4 @@ func revokeAll(ctx context.Context, c call) error {
 		c.One(revokedJSON{tenant, revoked})
 	}
 	return err
-}
-
-// confirmRevocation has the number of keys typed. Where no key was listed, one may have been issued a moment ago.
-func confirmRevocation(c call, keys int, which string) error {
-	if keys == 0 || !c.CanAsk() {
-		return c.confirm("End " + which + " for good")
-	}
-	c.Say("in %s, %s can be used", c.stack.Place(), which)
-	if c.Prompt(fmt.Sprintf("This cannot be undone. Type %d to end them: ", keys)) != strconv.Itoa(keys) {
-		return exit.With(exit.Failed, "nothing was done")
-	}
-	return nil
 }

@@ -23,7 +23,7 @@ func TestRevokeAll_hasTheNumberOfGoodKeysTyped(t *testing.T) {
 		if code != want {
 			t.Errorf("typed %q: exit code %d, want %d: %s", typed, code, want, words)
 		}
-		contains(t, words, "1 key of acme can be used", "Type 1 to end them")
+		contains(t, words, "End 1 key of acme for good?", "Type 1 to do it")
 		last := f.requests[len(f.requests)-1]
 		if asked := last["action"] == "revoke_all"; asked != (want == exit.Done) {
 			t.Errorf("typed %q: asked %v", typed, f.requests)

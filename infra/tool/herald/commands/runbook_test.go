@@ -21,6 +21,9 @@ import (
 
 var word = regexp.MustCompile(`"[^"]*"|\S+`)
 
+// deletesSelection matches the commands that have a number typed.
+var deletesSelection = regexp.MustCompile(`(dead purge|rejected discard) --`)
+
 // page returns the groups of commands of one of the operators' pages.
 func page(t *testing.T, name string) []runbook.Group {
 	t.Helper()
@@ -87,7 +90,11 @@ func playLine(t *testing.T, command string) *fake {
 	for n := range args {
 		args[n] = strings.Trim(args[n], `"`)
 	}
-	code, _, words := f.play(t, "y\n", args...)
+	yes := "y\n"
+	if deletesSelection.MatchString(command) {
+		yes = "1\n"
+	}
+	code, _, words := f.play(t, yes, args...)
 	if code != exit.Done && code != exit.Unhealthy {
 		t.Fatalf("exit code %d: %s", code, words)
 	}

@@ -102,7 +102,8 @@ func TestConfirm_keepsTickedEventsOfAListThatIsNotWhole(t *testing.T) {
 	f := said(to(api.ListRejected, api.RejectedList{List: some}))
 	web, browser, _ := open(t, f)
 	form := hidden(body(t, get(t, browser, web.URL+"/confirm?ticked=1&act=discard&message_id=m_9"),
-		"Delete 1 rejected event for good?", "1 that was ticked is not among the 100 that were read again, and is kept: m_9."))
+		"Delete 1 rejected event for good?",
+		"1 that was ticked is not among the 100 that were read again, and is kept: m_9."))
 	form.Set("typed", "1")
 	f.asked = nil
 	submit(t, browser, web.URL+"/start", form)
