@@ -18,7 +18,7 @@ func (s Site) TenantPage(t stack.Tenant) Page {
 	of, known := t.Fields, url.Values{"tenant_id": {"known"}}
 	p := Page{Head: s.tenantHead(t), Facts: s.tenantFacts(t)}
 	add := func(title string, list *Table, rows int, more bool) {
-		if rows > 0 {
+		if rows > 0 || more {
 			p.Lists = append(p.Lists, Section{Title: title, Note: andMore(more), List: list})
 		}
 	}
@@ -100,8 +100,12 @@ func (s Site) tenantFacts(t stack.Tenant) []Fact {
 	}
 	f.at(s, "discarded if begun before", marks.DiscardedBefore)
 	f.at(s, "in the slow lane until", t.Fields.SlowUntil)
-	if t.KeysErr == nil {
-		f.add("keys that can be used", Grouped(t.GoodKeys()))
+	switch keys := Grouped(t.GoodKeys()); {
+	case t.KeysErr != nil:
+	case t.Keys.NextCursor != nil:
+		f.add("keys that can be used", keys+" or more")
+	default:
+		f.add("keys that can be used", keys)
 	}
 	return f
 }
@@ -121,6 +125,9 @@ func (s Site) TenantActs(t stack.Tenant) []Section {
 	}
 	changes := Section{Title: "What its keys changed", Note: "Since " + s.At(since).Told() + ".",
 		List: s.keyChangeList(t).Or("Nothing.")}
+	if t.Acts.More {
+		changes.Note += " Later changes are missing: there are more lines than are read."
+	}
 	if ids := t.ToPause(); len(ids) > 0 {
 		b := Button{Label: "Pause " + next.Number(len(ids), "endpoint", "endpoints") + " that they made or moved",
 			Action: s.Base + PauseMoved, Function: api.Control, Fields: []Field{{"tenant_id", t.Fields.TenantID}},
