@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"net/netip"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -71,10 +72,10 @@ func TestClient_Ask_survivesHostileServers(t *testing.T) {
 // stage 127.0.0.1 is such an address.
 func TestClient_Ask_goesNowhereThatADeliveryMayNotGo(t *testing.T) {
 	ca := receivers.NewCA(t)
-	seen := false
+	var seen atomic.Bool
 	url := receivers.New(t, ca, nil)
 	resolver := receivers.DNS(t, func(string, int) []netip.Addr {
-		seen = true
+		seen.Store(true)
 		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("169.254.169.254")}
 	})
 	client := tokens.NewClient(egress.New(egress.Config{RootCAs: ca.Pool(), Resolver: resolver}), "Herald/test")
@@ -87,7 +88,7 @@ func TestClient_Ask_goesNowhereThatADeliveryMayNotGo(t *testing.T) {
 			t.Errorf("%s: %+v, %q", url, access, why)
 		}
 	}
-	if !seen {
+	if !seen.Load() {
 		t.Error("no name was looked up: the resolver is not egress's")
 	}
 }

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -152,11 +153,10 @@ func TestHandler_searchDeliveries_saysForWhatItHadNoTime(t *testing.T) {
 			a.putEndpoints(endpoint.Endpoint{ID: id, TenantID: "acme"})
 			a.putDeliveries(made(id, delivery.Waiting, "1"))
 		}
-		slow := 0
+		var slow atomic.Int64
 		a.verdict = func(c *model.Call) model.Verdict {
 			if c.Name == "List Deliveries" {
-				slow++
-				time.Sleep(time.Duration(slow) * 3 * time.Second)
+				time.Sleep(time.Duration(slow.Add(1)) * 3 * time.Second)
 			}
 			return model.Done
 		}
