@@ -352,7 +352,7 @@ func (b *bill) savesAtScale(f figures) []saving {
 	large, _ := f.months[5].dollars()
 	even, _ := f.months[6].dollars()
 	return []saving{
-		{"`ProvisionedCapacity=true`", usual - even, "throttling where the load grows at once, as below"},
+		{"`ProvisionedCapacity=true`", usual - even, "throttling where the load grows at once, as above"},
 		{"batches of 50 and 1 s", usual - large, "latency, as above"},
 		{
 			"a publisher's batches of 10", millions * (publisher(1, false).all() - publisher(sqsBatch, false).all()),

@@ -60,7 +60,7 @@ func deliver(
 	ctx context.Context, e *engine, stack *deployed, key string, in *receiver.Inbox,
 ) (receiver.Request, error) {
 	tenant := client.New(statefile.State{
-		TenantID: "acme", APIKey: key, APIURL: "https://api.invalid", Region: region, AWSEndpointURL: e.url,
+		TenantID: "tenant_acme", APIKey: key, APIURL: "https://api.invalid", Region: region, AWSEndpointURL: e.url,
 		EventsQueueURL: stack.values["EventsQueueUrl"],
 		Functions:      map[string]string{"webhooks": stack.values["WebhooksFunctionName"] + ":live"},
 	})
