@@ -146,7 +146,7 @@ lint: tools ## run gofmt, golangci-lint (go vet and more), cfn-lint, redocly and
 	$(OPENAPI_TOOL) spectral lint --ruleset infra/clients/spectral.yaml --fail-severity hint infra/openapi.yaml || status=1; \
 	exit $$status
 
-sizes: ## print lines of Go and of the template, the share of comments, and words of documents; what is generated apart
+sizes: ## print lines of Go and of the template, the share of comments, and words of documents; generated files apart
 	@count() { printf '%-34s%7d\n' "$$2" "$$(git ls-files -- "$${@:3}" | xargs grep -LE '^// Code generated' | xargs cat | wc $$1)"; }; \
 	count -l 'product' 'functions/*.go' 'internal/*.go' ':!internal/testkit/*' ':!*_test.go'; \
 	count -l 'infra and test kit, without tests' 'infra/*.go' 'internal/testkit/*.go' ':!*_test.go'; \
@@ -155,10 +155,8 @@ sizes: ## print lines of Go and of the template, the share of comments, and word
 		xargs cat | awk 'NF { all++ } $$1 ~ "^//" { comments++ } \
 		END { printf "%-34s%6.1f%%\n", "comments of the product", 100 * comments / all }'; \
 	git ls-files -- '*.md' | xargs awk 'FNR == 1 { made = 0 } /^<!-- .* writes from here/ { made = 1 } \
-		{ what = made ? "generated" : FILENAME ~ /operator-api/ ? "reference" : "ours"; n[what] += NF } \
-		/^<!-- to here -->/ { made = 0 } \
-		END { row = "%-34s%7d\n"; printf row, "words of documents", n["ours"]; \
-			printf row, "words of the reference", n["reference"]; printf row, "words that are generated", n["generated"] }'; \
+		made { theirs += NF } !made { ours += NF } /^<!-- to here -->/ { made = 0 } \
+		END { printf "%-34s%7d\n%-34s%7d\n", "words of documents", ours, "words that are generated", theirs }'; \
 	count -l 'template' template.yaml
 
 freeze: .venv/installed ## have updates compared with the template of this state, which becomes the latest release

@@ -1,5 +1,5 @@
-// Package shapes writes the actions and the fields of the operators' language into infra/docs/operator-api.md, and the
-// alarms and the reasons of deliveries into the runbook.
+// Package shapes writes the actions, fields and codes of the operators' language into infra/docs/operator-api.md, and
+// the alarms and the reasons of deliveries into the runbook.
 //
 // It promises that every action and every field of internal/operators/api is in the document with the comment that it
 // has in Go. It reads the sources as they are written, and knows no JSON but that of their tags.
@@ -47,7 +47,7 @@ func With(root string) ([]byte, error) {
 	if !found {
 		return nil, fmt.Errorf("%s has no heading %q", Document, strings.TrimSpace(start))
 	}
-	var actions, fields []string
+	var actions, fields, values []string
 	for _, s := range sources {
 		files, err := parse(filepath.Join(root, s.folder))
 		if err != nil {
@@ -55,12 +55,17 @@ func With(root string) ([]byte, error) {
 		}
 		for _, f := range files {
 			actions = append(actions, actionsOf(f)...)
+			if s.types == nil {
+				values = append(values, valuesOf(f)...)
+			}
 			fields = append(fields, fieldsOf(f, s.types)...)
 		}
 	}
+	slices.Sort(values)
 	made := "\n<!-- go generate ./infra/install/shapes writes from here -->\n\n" +
 		"| function | action | request | answer | does |\n|---|---|---|---|---|\n" + strings.Join(actions, "") +
-		"\n| of | field | is | says |\n|---|---|---|---|\n" + strings.Join(fields, "") + "\n<!-- to here -->\n"
+		"\n| of | field | is | says |\n|---|---|---|---|\n" + strings.Join(fields, "") +
+		"\n| a | is | says |\n|---|---|---|\n" + strings.Join(values, "") + "\n<!-- to here -->\n"
 	return slices.Concat(before, []byte(start), []byte(made)), nil
 }
 

@@ -336,16 +336,16 @@ func (s *stage) examples() (all map[string]any) {
 	return all
 }
 
-// parts are the parts of all groups of a page.
+// parts are the parts of all groups of a page, and of the variants that it leaves out.
 func parts(page string) (all []runbook.Part) {
-	for _, group := range runbook.Groups(page) {
+	for _, group := range append(runbook.Groups(page), runbook.Variants()...) {
 		all = append(all, group.Parts...)
 	}
 	return all
 }
 
-// unanswered are the members that an example shows of an answer and that the answer has not. Of an empty list and of null
-// it can tell nothing. The names below some members are data: states, reasons, headers.
+// unanswered are the members that an example shows and the answer has not. Of an empty list and of null it can tell
+// nothing. The names below some members are data: states, reasons, headers.
 func unanswered(shown, answer any) (missing []string) {
 	switch shown := shown.(type) {
 	case object:

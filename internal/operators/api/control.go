@@ -4,26 +4,39 @@ import "time"
 
 // The actions of control. Each but a test changes marks of an endpoint or, without endpoint_id, of a tenant.
 var (
-	// Pause stops deliveries to an endpoint, or to all that a tenant has or will have. They are held.
+	// Pause stops deliveries to an endpoint, or to all that a tenant has or will have. It holds for every batch that
+	// deliver begins after the answer, and outlasts deleting and restoring the endpoint. Deliveries are held; 7 days
+	// after their lives began they die as endpoint_paused, and can be replayed.
 	Pause = Action[Target, ControlAnswer]{Control, "pause"}
 
-	// Resume ends a pause.
+	// Resume ends a pause. Pauses of an endpoint and of its tenant both have to be lifted. Held deliveries are then
+	// sent as after an outage; an endpoint with an open circuit is probed first.
 	Resume = Action[Target, ControlAnswer]{Control, "resume"}
 
-	// Release has all waiting deliveries of an endpoint sent now, whatever circuit, schedule and Retry-After say.
+	// Release has all waiting deliveries of an endpoint sent now, whatever circuit, schedule and Retry-After say. The
+	// endpoint is recovering within a minute. Each POST uses one of a delivery's ten attempts: make sure that it works.
 	Release = Action[Target, ControlAnswer]{Control, "release"}
 
-	// Discard drops deliveries for good.
+	// Discard drops deliveries of an endpoint or a tenant for good: in Backlog by the next runs of release, on a queue
+	// when deliver receives them. They leave no dead letter, and the time is not set back. Deliveries whose life begins
+	// later are sent, replays included.
 	Discard = Action[DiscardRequest, ControlAnswer]{Control, "discard"}
 
-	// SendTest sends a test delivery to an endpoint, whatever it subscribes to. The test is attempted once.
+	// SendTest sends one delivery of the type herald.test to an endpoint, whatever it subscribes to, signed like any
+	// other. It ends as acknowledged or discarded: it is attempted once, never held or kept as a dead letter, and
+	// counts for no circuit and no service level. While the endpoint is stopped or its circuit open, it is refused.
 	SendTest = Action[TestRequest, TestDelivery]{Control, "test"}
 
-	// Limit sets an operator's limit on an endpoint, or the same on each endpoint that a tenant has or will have, in place
-	// of the one before.
+	// Limit sets an operator's limit on an endpoint, or the same on each endpoint that a tenant has or will have, in
+	// place of the one before. There is no limit of all together. The owner sees the number, but not the reason. A
+	// limit or a pause of an endpoint outlasts its deletion, and stays with it wherever its URL goes. It also holds for
+	// every endpoint that the owner creates, moves or restores at the domain afterwards. Other endpoints that are there
+	// already keep what they have; the answer's note says how many. Once a tenant has orders on some 300 endpoints, or
+	// 200 with reasons of 256 characters, orders on others are refused (too_many_orders).
 	Limit = Action[LimitRequest, ControlAnswer]{Control, "limit"}
 
-	// Unlimit removes an operator's limit. The owner's stays.
+	// Unlimit removes an operator's limit. The owner's stays. Like a resume, it ends the order for all endpoints at the
+	// domain, even if the first one has since been deleted for good.
 	Unlimit = Action[Target, ControlAnswer]{Control, "unlimit"}
 
 	// Allow sets how many endpoints a tenant may have at one domain, where that is more than the stack allows all.
@@ -44,7 +57,8 @@ const (
 
 // Target names an endpoint, or without endpoint_id all endpoints of a tenant.
 type Target struct {
-	// The id of the endpoint. With a tenant, a host or a description that no other endpoint of the tenant has will do.
+	// The id of the endpoint. With a tenant, a host or a description that no other endpoint of the tenant has will do,
+	// unless one of them is unreadable.
 	EndpointID string `json:"endpoint_id"`
 	TenantID   string `json:"tenant_id"`
 
@@ -82,7 +96,8 @@ type AllowRequest struct {
 
 // TestRequest names one endpoint. A test of all endpoints of a tenant would be a flood.
 type TestRequest struct {
-	// The id of the endpoint. With a tenant, a host or a description that no other endpoint of the tenant has will do.
+	// The id of the endpoint. With a tenant, a host or a description that no other endpoint of the tenant has will do,
+	// unless one of them is unreadable.
 	EndpointID string `json:"endpoint_id"`
 	TenantID   string `json:"tenant_id"`
 }

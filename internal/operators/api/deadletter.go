@@ -13,7 +13,8 @@ var (
 	// ListDeadLetters lists dead letters, the latest death first, and opens none.
 	ListDeadLetters = Action[DeadLettersRequest, List[DeadLetter]]{Inspect, "dead_letters"}
 
-	// OpenDeadLetter shows one dead letter in clear. That is audited.
+	// OpenDeadLetter shows one dead letter in clear. That is audited, and takes a decryption by KMS, which appears in
+	// CloudTrail.
 	OpenDeadLetter = Action[DeliveryRequest, OpenedDeadLetter]{Inspect, "dead_letter"}
 )
 
@@ -35,6 +36,8 @@ type DeadLettersRequest struct {
 // latest death.
 type DeadLetter struct {
 	DeliveryID string `json:"delivery_id"`
+
+	// Empty for unreadable messages, as is the endpoint: they name neither.
 	TenantID   string `json:"tenant_id"`
 	EndpointID string `json:"endpoint_id"`
 

@@ -35,11 +35,11 @@ type DeliveriesRequest struct {
 	// The deliveries of this endpoint that are not acknowledged. With a tenant, its host or description will do.
 	EndpointID string `json:"endpoint_id"`
 
-	// The deliveries of this event. Without event, those that are not acknowledged are searched: of each endpoint the
-	// newest 1,000.
+	// The deliveries of this event, by its id or, if it had none, by the id of its SQS message. Without event, those
+	// that are not acknowledged are searched: of each endpoint the newest 1,000.
 	EventID string `json:"event_id"`
 
-	// The event byte for byte as it was published. Its deliveries are found in any state.
+	// The event byte for byte as it was published. Its deliveries are found in any state that has a record.
 	Event jsontext.Value `json:"event"`
 
 	// The deliveries of this trace that are not acknowledged: likewise the newest 1,000 of each endpoint. A traceparent or
@@ -65,7 +65,7 @@ type DeliveryList struct {
 }
 
 // Delivery is the state of one delivery. Its record is kept for 30 days after the last change, or as long as
-// AcknowledgedDays says once it is acknowledged.
+// AcknowledgedDays says once it is acknowledged. RecordAcknowledged decides which acknowledged deliveries have one.
 type Delivery struct {
 	DeliveryID string `json:"delivery_id"`
 	TenantID   string `json:"tenant_id"`

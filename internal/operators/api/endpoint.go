@@ -17,7 +17,8 @@ var (
 
 // EndpointRequest names one endpoint.
 type EndpointRequest struct {
-	// The id of the endpoint. With a tenant, a host or a description that no other endpoint of the tenant has will do.
+	// The id of the endpoint. With a tenant, a host or a description that no other endpoint of the tenant has will do,
+	// unless one of them is unreadable.
 	EndpointID string `json:"endpoint_id"`
 
 	// May be left out if the endpoint is in trouble.

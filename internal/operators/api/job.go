@@ -14,7 +14,8 @@ var (
 	// GetJob shows one job.
 	GetJob = Action[JobRequest, Job]{Inspect, "job"}
 
-	// ListJobFailures lists the ids that a job did not act on. A page of the list may be short or empty.
+	// ListJobFailures lists the ids that a job did not act on: of a job on rejected events, 100 at most. A page of the
+	// list may be short or empty.
 	ListJobFailures = Action[JobPagesRequest, List[JobFailure]]{Inspect, "job_failures"}
 
 	// GetJobOutcome counts the states of up to 2,000 deliveries that a job sent again, as they are now.
@@ -40,7 +41,11 @@ type JobPagesRequest struct {
 	Cursor string `json:"cursor"`
 }
 
-// Job is an act on many dead letters or rejected events.
+// Job is an act on many dead letters or rejected events. It is kept for 90 days. A job on rejected events ends 75
+// seconds after its start or later, when all requests that receive rejected events are over. Until it is done or
+// stopped, lists, acts by id and other such jobs are refused (publishing), dry runs included. Of a long queue, the
+// events that it does not select are hidden for up to 15 minutes, and the next such job waits until they are back. If
+// it breaks off, it may count an event twice; receivers get it under the same wh-id.
 type Job struct {
 	JobID string    `json:"job_id"`
 	Act   job.Act   `json:"act"`
@@ -64,7 +69,7 @@ type Job struct {
 	// How many it refused, by reason.
 	Refused map[string]int `json:"refused"`
 
-	// How many met an internal error five times, by reason.
+	// How many met an internal error five times, a minute apart, by reason. Start the job again for them.
 	Failed map[string]int `json:"failed"`
 
 	// How many are left, as an estimate: some may have come, gone or expired since they were counted.

@@ -73,6 +73,7 @@ type RevokedKeys struct {
 
 // Key is a key without its text.
 type Key struct {
+	// The part of the key between hk_ and the next _.
 	KeyID       string         `json:"key_id"`
 	TenantID    string         `json:"tenant_id"`
 	Scopes      []apikey.Scope `json:"scopes"`

@@ -25,7 +25,7 @@ const (
 // The codes of replay.
 const (
 	CodeJobDone       Code = "job_done"       // a job that is done is neither stopped nor resumed
-	CodeAliasRequired Code = "alias_required" // what deletes for good is asked of the alias
+	CodeAliasRequired Code = "alias_required" // ask replay:delete or inspect:scan; an alias refuses the rest as unknown
 )
 
 // The codes of control.

@@ -46,7 +46,8 @@ const (
 	ResultPublishing Result = "publishing"    // a job works through the queue: ask when it is done
 )
 
-// RejectedEvent is one event on EventsDeadLetterQueue.
+// RejectedEvent is one event on EventsDeadLetterQueue: fanout did not accept it, or failed to process it repeatedly. It
+// is there until 14 days after it was sent there or, if SQS moved it, after it was published.
 type RejectedEvent struct {
 	// The id that SendMessage returned to the publisher.
 	MessageID string `json:"message_id"`

@@ -3,10 +3,14 @@ package api
 // The actions on dead letters and rejected events that a request names. Everything of an endpoint, a tenant or a reason
 // is a job's.
 var (
-	// ReplayDeliveries sends dead deliveries again, under the same ids and with the same bodies.
+	// ReplayDeliveries sends dead deliveries again, under the same ids and with the same bodies, through the whole
+	// schedule, with the current secret and URL. If the endpoint is open or paused, they wait with its others. A replay
+	// that was interrupted leaves its dead letter replaying: after two minutes, it can be replayed by its id, or by a
+	// job with that status.
 	ReplayDeliveries = Action[ReplayRequest, DeliveryResults]{Replay, "deliveries"}
 
-	// PurgeDeliveries deletes dead letters for good, in any status but a running replay.
+	// PurgeDeliveries deletes dead letters for good, in any status but a running replay. Only the table's point-in-time
+	// recovery still has them.
 	PurgeDeliveries = Action[PurgeRequest, DeliveryResults]{ReplayForGood, "purge"}
 
 	// PublishRejected publishes rejected events again. An event that this version would reject again is refused.
@@ -21,7 +25,7 @@ const (
 	ResultReplayed  Result = "replayed" // or, of an event, published
 	ResultPurged    Result = "purged"
 	ResultDiscarded Result = "discarded"
-	ResultNotFound  Result = "not_found"
+	ResultNotFound  Result = "not_found" // no dead letter, or no rejected event, has this id
 )
 
 // The reasons of refused and failed ids. An event is refused with the fault of its body in words.
@@ -35,11 +39,11 @@ const (
 	ReasonEndpointUnreadable  = "endpoint_unreadable" // the endpoint's row, or its tenant's, is damaged
 	ReasonUnsubscribed        = "unsubscribed"        // the endpoint no longer selects the type
 	ReasonTenantMismatch      = "tenant_mismatch"     // the letter is of another tenant than the request names
-	ReasonChanged             = "changed_meanwhile"   // the letter changed between two steps
+	ReasonChanged             = "changed_meanwhile"   // the letter changed between two steps: ask again
 	ReasonDiedAgain           = "died_again"          // after the job had begun
 	ReasonNotSelected         = "no_longer_selected"  // it died again or was replayed after the job had begun
-	ReasonNotSent             = "not_sent"            // its queue did not take the message
-	ReasonInternal            = "internal"
+	ReasonNotSent             = "not_sent"            // its queue did not take the message: ask again
+	ReasonInternal            = "internal"            // ask again
 
 	// ReasonResumed is the one reason of a success: an earlier replay had sent the delivery, and had broken off before it
 	// said so.
@@ -102,7 +106,9 @@ type DiscardRejectedRequest struct {
 type EventResults struct {
 	Data []EventResult `json:"data"`
 
-	// False if time or room ran out: there may be more on the queue.
+	// False if time or room ran out: there may be more on the queue, and ids that were not found are not_started. If it
+	// is true, the whole queue was searched and they are not_found. Events that another request was looking at were
+	// hidden: ask again a minute later.
 	Complete bool `json:"complete"`
 }
 

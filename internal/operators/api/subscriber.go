@@ -3,8 +3,9 @@ package api
 import "github.com/herald-webhooks/herald/internal/rules/endpoint"
 
 // ListSubscribers lists the endpoints of all tenants that select an event type, in no order. It reads the whole table
-// Endpoints, page by page, so it has a right of its own. A page ends early where few endpoints select the type, and may
-// be empty although others follow.
+// Endpoints, 1,000 rows a request at most, so it has a right of its own. A page ends early where few endpoints select
+// the type, and may be empty although others follow. Deleted endpoints are left out, and get the type if they are
+// restored. An endpoint that is changed while the pages are read may be missing.
 var ListSubscribers = Action[SubscribersRequest, List[Subscriber]]{InspectScan, "subscribers"}
 
 // StatusUnreadable is the status of an endpoint with a damaged row. Whether it selects the type is not known.
@@ -15,7 +16,7 @@ type SubscribersRequest struct {
 	Page
 
 	// The name of the type, such as user.signed_in. The catalogue need not have it yet: wildcards are matched by the
-	// name before the first dot.
+	// name before the first dot, even if no catalogue declares them, and then they select nothing.
 	EventType string `json:"event_type"`
 }
 

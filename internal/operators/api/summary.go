@@ -11,7 +11,8 @@ var GetSummary = Action[SummaryRequest, Summary]{Inspect, "summary"}
 
 // SummaryRequest asks for a Summary.
 type SummaryRequest struct {
-	// Adds the causes of death of all dead letters. To ask for them together reads the letters once.
+	// Adds the causes of death of all dead letters. To ask for them together reads the letters once: 10,000 take eight
+	// calls of DynamoDB and about 500 read units.
 	Causes bool `json:"causes"`
 }
 

@@ -36,7 +36,7 @@ func page(t *testing.T, name string) []runbook.Group {
 
 // Every command of the reference fits a terminal and makes a request of those below it, and no request is left.
 func TestReference_showsTheRequestsOfEachCommand(t *testing.T) {
-	groups, played := page(t, "operator-api.md"), 0
+	groups, played := append(page(t, "operator-api.md"), runbook.Variants()...), 0
 	t.Chdir(t.TempDir())
 	for _, group := range groups {
 		made := map[string]bool{}
