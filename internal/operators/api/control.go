@@ -18,8 +18,8 @@ var (
 	Release = Action[Target, ControlAnswer]{Control, "release"}
 
 	// Discard drops deliveries of an endpoint or a tenant for good: in Backlog by the next runs of release, on a queue
-	// when deliver receives them. They leave no dead letter, and the time is not set back. Deliveries whose life begins
-	// later are sent, replays included.
+	// when deliver receives them. They leave no dead letter, and the time cannot be set back. Deliveries whose life
+	// begins later are sent, replays included.
 	Discard = Action[DiscardRequest, ControlAnswer]{Control, "discard"}
 
 	// SendTest sends one delivery of the type herald.test to an endpoint, whatever it subscribes to, signed like any
@@ -58,7 +58,7 @@ const (
 // Target names an endpoint, or without endpoint_id all endpoints of a tenant.
 type Target struct {
 	// The id of the endpoint. With a tenant, a host or a description that no other endpoint of the tenant has will do,
-	// unless one of them is unreadable.
+	// unless an endpoint of the tenant is unreadable.
 	EndpointID string `json:"endpoint_id"`
 	TenantID   string `json:"tenant_id"`
 
@@ -97,7 +97,7 @@ type AllowRequest struct {
 // TestRequest names one endpoint. A test of all endpoints of a tenant would be a flood.
 type TestRequest struct {
 	// The id of the endpoint. With a tenant, a host or a description that no other endpoint of the tenant has will do,
-	// unless one of them is unreadable.
+	// unless an endpoint of the tenant is unreadable.
 	EndpointID string `json:"endpoint_id"`
 	TenantID   string `json:"tenant_id"`
 }

@@ -18,7 +18,7 @@ var (
 // EndpointRequest names one endpoint.
 type EndpointRequest struct {
 	// The id of the endpoint. With a tenant, a host or a description that no other endpoint of the tenant has will do,
-	// unless one of them is unreadable.
+	// unless an endpoint of the tenant is unreadable.
 	EndpointID string `json:"endpoint_id"`
 
 	// May be left out if the endpoint is in trouble.

@@ -25,7 +25,7 @@ const (
 // The codes of replay.
 const (
 	CodeJobDone       Code = "job_done"       // a job that is done is neither stopped nor resumed
-	CodeAliasRequired Code = "alias_required" // ask replay:delete or inspect:scan; an alias refuses the rest as unknown
+	CodeAliasRequired Code = "alias_required" // ask replay:delete or inspect:scan, where all else is an unknown_action
 )
 
 // The codes of control.
