@@ -37,7 +37,9 @@ func TestTheReadmeBeginsWithItsStatus(t *testing.T) {
 	}
 	status, _, _ = strings.Cut(status, "\n\n")
 	status = strings.Join(strings.Fields(status), " ")
-	for _, part := range []string{"proof.md#the-last-run", "has not run on AWS yet", "`herald verify`", "deploy.md#verify-a-deployment"} {
+	for _, part := range []string{
+		"proof.md#the-last-run", "has not run on AWS yet", "`herald verify`", "deploy.md#verify-a-deployment",
+	} {
 		if !strings.Contains(status, part) {
 			t.Errorf("the status does not say %q: %s", part, status)
 		}
