@@ -36,7 +36,9 @@ func (h *Handler) pause(ctx context.Context, call *invoke.Call, req api.Target) 
 		return api.ControlAnswer{}, err
 	}
 	answer := t.answer(api.ResultPaused)
-	answer.Note = h.goOn(ctx, t, endpoint.Marks.Paused)
+	if !t.found.Tenant.Paused() {
+		answer.Note = h.goOn(ctx, t, endpoint.Marks.Paused)
+	}
 	return answer, nil
 }
 

@@ -215,13 +215,19 @@ func TestHandler_pause_saysHowManyEndpointsAtTheDomainGoOn(t *testing.T) {
 			e.Marks.Limit(1, now, "bob", "asked")
 		})
 		got := testkit.Read[api.ControlAnswer](t, w.ask(t, action, fields)).Note
-		if want := "1 more endpoint of the tenant at example.com goes on as before: see inspect endpoints"; got != want {
+		if want := "1 more endpoint of the tenant at example.com goes on as before"; got != want {
 			t.Errorf("%s: %q, want %q", action, got, want)
 		}
 	}
 	w := newRig().sited("webhook_1", "https://example.com/", now)
 	if got := testkit.Read[api.ControlAnswer](t, w.ask(t, "pause", one)); got.Note != "" {
 		t.Errorf("alone: %q", got.Note)
+	}
+	w = newRig().sited("webhook_1", "https://a.example.com/", now.Add(-time.Hour))
+	w.sited("webhook_2", "https://b.example.com/", now.Add(-time.Hour))
+	testkit.Read[api.ControlAnswer](t, w.ask(t, "pause", all))
+	if got := testkit.Read[api.ControlAnswer](t, w.ask(t, "pause", one)); got.Note != "" {
+		t.Errorf("of a paused tenant: %q", got.Note)
 	}
 }
 

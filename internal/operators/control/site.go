@@ -73,7 +73,7 @@ func (h *Handler) goOn(ctx context.Context, t target, held func(endpoint.Marks) 
 	all, err := h.Endpoints.List(ctx, t.key.TenantID)
 	if err != nil {
 		h.Log.ErrorContext(ctx, "listing endpoints", slog.String(telemetry.KeyTenant, t.key.TenantID), telemetry.Cause(err))
-		return "which other endpoints at the domain go on cannot be read now: see inspect endpoints"
+		return "which other endpoints at the domain go on cannot be read now"
 	}
 	others := 0
 	for _, e := range all {
@@ -85,7 +85,7 @@ func (h *Handler) goOn(ctx context.Context, t target, held func(endpoint.Marks) 
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("1 more endpoint of the tenant at %s goes on as before: see inspect endpoints", t.site())
+		return fmt.Sprintf("1 more endpoint of the tenant at %s goes on as before", t.site())
 	}
-	return fmt.Sprintf("%d more endpoints of the tenant at %s go on as before: see inspect endpoints", others, t.site())
+	return fmt.Sprintf("%d more endpoints of the tenant at %s go on as before", others, t.site())
 }

@@ -16,7 +16,7 @@ import (
 const maxStopped = 20
 
 // noteUnread is the note of a resume after which the circuits of the tenant's endpoints cannot be read: it is done.
-const noteUnread = "which of its endpoints stay open, paused or disabled cannot be read now: see inspect endpoints"
+const noteUnread = "which of its endpoints stay open, paused or disabled cannot be read now"
 
 // stillStopped returns the tenant's endpoints that are open, paused or disabled after its resume, 20 at most, and a
 // note when that is not all of them. The resume is done by then: a circuit that cannot be read does not make it fail.
@@ -38,7 +38,7 @@ func (h *Handler) stillStopped(ctx context.Context, t target) (stopped []api.Sto
 		}
 	}
 	if more := len(stopped) - maxStopped; more > 0 {
-		return stopped[:maxStopped], fmt.Sprintf("%d more endpoints stay so: see inspect endpoints", more)
+		return stopped[:maxStopped], fmt.Sprintf("%d more endpoints stay so", more)
 	}
 	return stopped, ""
 }

@@ -41,10 +41,11 @@ var (
 )
 
 // anything is an answer to any look and to any preview.
-var anything = together(api.Erased{}, api.Survey{Selected: 1, Ready: 1, Complete: true})
+var anything = together(
+	api.Erased{}, api.Survey{Selected: 1, Ready: 1, Complete: true}, listOf(api.ListedEndpoint{}))
 
 func TestDryRun_changesNothing(t *testing.T) {
-	looks := []any{"endpoint", "causes", "list"}
+	looks := []any{"endpoint", "endpoints", "causes", "list"}
 	for line, want := range actors {
 		f := &fake{
 			answers: map[string]string{"webhooks import": imports(wouldCreate)},

@@ -15,13 +15,17 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/infra/tool/herald/usage"
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
 // controlAct is an act of the function control on a target, and the question before it.
 type controlAct struct {
 	question string
-	do       func(ctx context.Context, c call, at api.Target) error
+	do       func(ctx context.Context, c call, at api.Target) (controlled, error)
 }
+
+// controlled is what came of an act.
+type controlled = answers.Answer[api.ControlAnswer]
 
 // controlActs are the acts, by the names of their commands.
 var controlActs = map[string]controlAct{
@@ -35,24 +39,28 @@ var controlActs = map[string]controlAct{
 }
 
 // marks is an act that a target alone is needed for.
-func marks(action api.Action[api.Target, api.ControlAnswer]) func(context.Context, call, api.Target) error {
-	return func(ctx context.Context, c call, at api.Target) error { return answer(ctx, c, action, at) }
+func marks(
+	action api.Action[api.Target, api.ControlAnswer],
+) func(context.Context, call, api.Target) (controlled, error) {
+	return func(ctx context.Context, c call, at api.Target) (controlled, error) {
+		return stack.Ask(ctx, c.stack, action, at)
+	}
 }
 
-func limit(ctx context.Context, c call, at api.Target) error {
-	return answer(ctx, c, api.Limit, api.LimitRequest{Target: at, RateLimit: c.fields.Rate})
+func limit(ctx context.Context, c call, at api.Target) (controlled, error) {
+	return stack.Ask(ctx, c.stack, api.Limit, api.LimitRequest{Target: at, RateLimit: c.fields.Rate})
 }
 
-func allow(ctx context.Context, c call, at api.Target) error {
-	return answer(ctx, c, api.Allow, api.AllowRequest{Target: at, EndpointsPerHost: c.fields.PerHost})
+func allow(ctx context.Context, c call, at api.Target) (controlled, error) {
+	return stack.Ask(ctx, c.stack, api.Allow, api.AllowRequest{Target: at, EndpointsPerHost: c.fields.PerHost})
 }
 
-func discard(ctx context.Context, c call, at api.Target) error {
+func discard(ctx context.Context, c call, at api.Target) (controlled, error) {
 	request := api.DiscardRequest{Target: at, Confirm: true}
 	if before := c.fields.Before; !before.IsZero() {
 		request.DiscardedBefore = before.Format(time.RFC3339)
 	}
-	return answer(ctx, c, api.Discard, request)
+	return stack.Ask(ctx, c.stack, api.Discard, request)
 }
 
 // actOnEndpoints is an action of control on each endpoint of the arguments.
@@ -85,6 +93,7 @@ type target struct {
 	api.Target
 
 	name string // in a question
+	site string // of the endpoint
 }
 
 // control asks the function control for the command's action, on each target.
@@ -99,6 +108,9 @@ func control(ctx context.Context, c call, places []api.Target) error {
 	}
 	action, all := c.line.Name, namesOf(targets)
 	if c.dryRun() {
+		if err := c.hasEndpoints(ctx, targets); err != nil {
+			return err
+		}
 		c.Say("would %s: %s", action, all)
 		return nil
 	}
@@ -117,24 +129,29 @@ func control(ctx context.Context, c call, places []api.Target) error {
 // controlEach goes on after a refusal, which is about one target, and ends at any other error.
 func controlEach(ctx context.Context, c call, act controlAct, targets []target) error {
 	done, code := 0, exit.Done
+	var noted notes
 	for n, at := range targets {
 		at.Reason = c.fields.Reason
-		err := act.do(ctx, c, at.Target)
+		got, err := act.do(ctx, c, at.Target)
 		refused, is := errors.AsType[*api.Refusal](err)
 		switch {
 		case err == nil:
 			done++
+			noted.add(at, got.Fields.Note)
+			c.showControlled(got)
 			c.sayHowSlow(ctx, at.Target)
 		case is:
 			c.Say("herald: refused: %s: %s", at.name, answers.Safe(refused.Error()))
 			code = codeOf(refused)
 		default:
+			c.sayNotes(noted)
 			if rest := targets[n+1:]; len(rest) > 0 {
 				c.Say("not begun: %s", namesOf(rest))
 			}
 			return fmt.Errorf("%s: %w", at.name, err)
 		}
 	}
+	c.sayNotes(noted)
 	switch {
 	case code == exit.Done:
 		return nil
@@ -167,7 +184,7 @@ func namesOf(targets []target) string {
 // is found before anything is done.
 func findTarget(ctx context.Context, functions stack.Functions, place api.Target) (target, error) {
 	if place.EndpointID == "" {
-		return target{place, answers.Safe("all endpoints of " + place.TenantID)}, nil
+		return target{Target: place, name: answers.Safe("all endpoints of " + place.TenantID)}, nil
 	}
 	of := api.EndpointRequest{EndpointID: place.EndpointID, TenantID: place.TenantID}
 	answer, err := stack.Ask(ctx, functions, api.GetEndpoint, of)
@@ -177,5 +194,6 @@ func findTarget(ctx context.Context, functions stack.Functions, place api.Target
 	shown := answer.Fields
 	place.EndpointID = cmp.Or(shown.EndpointID, place.EndpointID)
 	place.TenantID = cmp.Or(shown.TenantID, place.TenantID)
-	return target{place, answers.Safe(fmt.Sprintf("%s/%s (%s)", shown.TenantID, shown.Description, shown.URL))}, nil
+	name := answers.Safe(fmt.Sprintf("%s/%s (%s)", shown.TenantID, shown.Description, shown.URL))
+	return target{place, name, endpoint.SiteOf(shown.URL)}, nil
 }

@@ -41,6 +41,31 @@ func TestEndpoints_areActedOnAfterARefusal(t *testing.T) {
 	}
 }
 
+// Of the endpoints at a site, those that the same command pauses do not go on. The last answer knows.
+func TestEndpoints_pause_saysWhichGoOnAfterAll(t *testing.T) {
+	shown := func(name, url string) string {
+		return written(api.Endpoint{TenantID: "a", EndpointID: name, URL: url})
+	}
+	f := &fake{later: []string{
+		shown("x", "https://x.example.com"), shown("y", "https://y.example.com"), shown("z", "https://example.org"),
+		written(api.ControlAnswer{Note: "1 more goes on"}), written(api.ControlAnswer{}),
+		written(api.ControlAnswer{Note: "2 more go on"}),
+	}}
+	_, out, words := f.play(t, "", strings.Fields("-y endpoints pause a/x a/y a/z")...)
+	contains(t, words, "note: 2 more go on\nnext: herald endpoints list --tenant=a\n")
+	if strings.Contains(out+words, "1 more") {
+		t.Errorf("tells of an endpoint that is paused: %s", out+words)
+	}
+}
+
+// A dry run is refused as the act is.
+func TestTenants_dryRun_refusesATenantWithoutEndpoints(t *testing.T) {
+	f := fakeOf(to(api.ListEndpoints, listOf[api.ListedEndpoint]()))
+	f.ends(t, exit.Failed, "--dry-run tenants pause acmee", "no endpoint belongs to the tenant acmee")
+	f.say(to(api.ListEndpoints, listOf(api.ListedEndpoint{})))
+	f.ends(t, exit.Done, "--dry-run tenants pause acme", "would pause: all endpoints of acme")
+}
+
 // A limit is asked about with its number, and both of its flags are required.
 func TestEndpoints_limit_asksWithTheNumber(t *testing.T) {
 	shown := api.Endpoint{TenantID: "a", EndpointID: "webhook_1", Description: "x"}

@@ -183,6 +183,11 @@ func (p places) advise(letters []api.DeadLetter, rejected stack.FoundRejected) {
 	if slices.ContainsFunc(letters, dead) {
 		p.sayNext("what is dead is sent again by an operator alone:", called(p.line)+" dead replay"+of+" --watch")
 	}
+	sent := func(l api.DeadLetter) bool { return l.Status == deadletter.Replayed }
+	if at := slices.IndexFunc(letters, sent); at >= 0 {
+		p.sayNext("it was sent again, and may have been acknowledged since:",
+			called(p.line)+" deliveries show "+argument(letters[at].DeliveryID))
+	}
 	if slices.ContainsFunc(rejected.Data, stack.Rejected.Again) {
 		p.sayNext("the event is valid, and was not processed:", called(p.line)+" rejected publish"+of+" --watch")
 	}

@@ -20,6 +20,7 @@ func nowhere() *fake {
 	return fakeOf(
 		to(api.ListDeliveries, api.DeliveryList{Note: "acknowledged ones were not searched"}),
 		to(api.ListDeadLetters, api.List[api.DeadLetter]{}),
+		to(api.ListEndpoints, listOf(api.ListedEndpoint{})),
 		to(api.ListRejected, api.RejectedList{Result: api.ResultNotFound, Searched: 7}))
 }
 
@@ -31,6 +32,7 @@ func TestFind_saysWhatEachPlaceSearchedAndWhatToDo(t *testing.T) {
 	want := []sent{
 		{"action": "deliveries", "event_id": "evt_1", "tenant_id": "acme"},
 		{"action": "dead_letters", "event_id": "evt_1", "tenant_id": "acme", "limit": 100.0},
+		{"action": "endpoints", "tenant_id": "acme", "limit": 1.0},
 		{"action": "rejected_events", "event_id": "evt_1", "tenant_id": "acme", "limit": 100.0},
 	}
 	for n := range f.requests {
@@ -49,6 +51,21 @@ func TestFind_saysWhatEachPlaceSearchedAndWhatToDo(t *testing.T) {
 		"found among the 9 that were searched", "next: herald dead replay --tenant=acme --event=evt_1 --watch\n",
 		"next: herald rejected publish --tenant=acme --event=evt_1 --watch\n")
 	contains(t, strings.Join(strings.Fields(out), " "), "m1 acme – evt_1 not_processed yes")
+}
+
+// A misspelt tenant has nothing that could be searched.
+func TestFind_saysThatATenantHasNoEndpoint(t *testing.T) {
+	f := nowhere()
+	f.say(to(api.ListEndpoints, listOf[api.ListedEndpoint]()))
+	f.ends(t, exit.Done, "events find evt_1 --tenant acmee", "the tenant acmee has no endpoint\n")
+	f.say(answered{"inspect endpoints", "<html>"})
+	f.ends(t, exit.Done, "events find evt_1 --tenant acmee", "whether the tenant has an endpoint was not answered")
+}
+
+func TestFind_leadsToWhatCameOfAReplay(t *testing.T) {
+	f := nowhere()
+	f.say(to(api.ListDeadLetters, listOf(api.DeadLetter{DeliveryID: "msg_1", Status: deadletter.Replayed})))
+	f.ends(t, exit.Done, "events find evt_1 --tenant acme", "next: herald deliveries show msg_1\n")
 }
 
 // A place that fails hides no other. What came of a search that was cut short is no "not found".
@@ -102,7 +119,7 @@ func TestFind_readsWhatItsFileSays(t *testing.T) {
 			t.Errorf("%s asks %v", line, f.requests[0])
 		}
 		for _, r := range f.requests[1:] {
-			if r["event_id"] != id || r["tenant_id"] != "acme" {
+			if r["event_id"] != id && r["action"] != api.ListEndpoints.Name || r["tenant_id"] != "acme" {
 				t.Errorf("%s asks %v", line, r)
 			}
 		}

@@ -40,9 +40,9 @@ func missing(ctx context.Context, c call) error {
 			return refusedFlag(c.line, err)
 		}
 	case tenant != "":
-		of := api.EndpointsRequest{Page: api.Page{Limit: new(1)}, TenantID: tenant}
-		found, listErr := stack.Ask(ctx, c.stack, api.ListEndpoints, of)
-		if err = listErr; err == nil && len(found.Fields.Data) == 0 {
+		has, unanswered := stack.HasEndpoints(ctx, c.stack, tenant)
+		err = unanswered
+		if err == nil && !has {
 			c.Say("note: the tenant %s has no endpoint", answers.Safe(tenant))
 		}
 	}

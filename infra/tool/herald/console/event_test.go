@@ -49,6 +49,12 @@ func TestEvent_saysWhatEachPlaceSearched(t *testing.T) {
 	body(t, get(t, browser, web.URL+"/event?event_id=evt_1&rejected=1"), "not searched: the job job_1 works")
 }
 
+func TestEvent_saysThatATenantHasNoEndpoint(t *testing.T) {
+	web, browser, _ := open(t, said(to(api.ListDeadLetters, listOf[api.DeadLetter]()),
+		to(api.ListEndpoints, listOf[api.ListedEndpoint]())))
+	body(t, get(t, browser, web.URL+"/event?event_id=evt_1&tenant_id=acmee"), "the tenant acmee has no endpoint")
+}
+
 // Without a tenant, the latest dead letters are searched, and lead to the tenants that have some.
 func TestFind_looksForAnEventAmongTheLatestDeadLetters(t *testing.T) {
 	const id = "da4f1868-ea81-437f-8447-bda686c2a84a"

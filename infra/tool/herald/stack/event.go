@@ -24,8 +24,34 @@ func FindLetters(
 		return answers.List[api.DeadLetter]{}, err
 	}
 	list, err := answers.ListOf[api.DeadLetter](found.JSON)
+	if err != nil {
+		return list, err
+	}
 	list.Note = lettersSearched(tenantID, list.NextCursor != nil)
-	return list, err
+	if tenantID != "" && len(list.Data) == 0 {
+		list.Note += orNone(ctx, functions, tenantID)
+	}
+	return list, nil
+}
+
+// orNone adds to a note that the tenant may be a typing error. The search is done by then, and does not fail where that
+// is not answered.
+func orNone(ctx context.Context, functions Functions, tenantID string) string {
+	has, err := HasEndpoints(ctx, functions, tenantID)
+	switch {
+	case err != nil:
+		return "; whether the tenant has an endpoint was not answered: " + err.Error()
+	case !has:
+		return "; the tenant " + tenantID + " has no endpoint"
+	}
+	return ""
+}
+
+// HasEndpoints reports whether a tenant has an endpoint. One without any is more likely a typing error.
+func HasEndpoints(ctx context.Context, functions Functions, tenantID string) (bool, error) {
+	of := api.EndpointsRequest{Page: api.Page{Limit: new(1)}, TenantID: tenantID}
+	found, err := Ask(ctx, functions, api.ListEndpoints, of)
+	return len(found.Fields.Data) > 0, err
 }
 
 // lettersSearched says which dead letters a search has read.
