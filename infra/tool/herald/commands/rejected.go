@@ -44,15 +44,22 @@ func listRejected(ctx context.Context, c call) error {
 		return err
 	}
 	events := answers.List[stack.Rejected]{Note: found.Note, JSON: found.JSON}
-	again := false
+	again, invalid := false, false
 	for _, e := range found.Data {
 		described := stack.DescribeRejected(e)
 		events.Data = append(events.Data, described)
-		again = again || described.Again()
+		again, invalid = again || described.Again(), invalid || described.Invalid()
 	}
 	terminal.List(c.Screen, events, rejectedColumns)
-	if again && !c.JSON && c.fields.Selector() == (api.Selector{}) {
+	if c.JSON || c.fields.Selector() != (api.Selector{}) {
+		return nil
+	}
+	if again {
 		c.Say("next: %s rejected publish --reason %s --watch", called(c.line), event.NotProcessed)
+	}
+	if invalid {
+		c.sayNext("invalid events would be rejected again; once their publishers know, delete them for good:",
+			called(c.line)+" rejected discard --reason invalid --watch")
 	}
 	return nil
 }

@@ -21,7 +21,8 @@ func TestRejected_listSaysWhoseAndWhatCanSucceed(t *testing.T) {
 			MessageID: "m1", Reason: invalid, Body: new(`{"tenant_id":"acme","type":"user.\u001brenamed"}`), Bytes: 46,
 		},
 		api.RejectedEvent{MessageID: "m2", Reason: event.NotProcessed, Body: new("<html>"), Bytes: 6})}))
-	out := f.ends(t, exit.Done, "rejected list", "next: herald rejected publish --reason not_processed --watch\n")
+	out := f.ends(t, exit.Done, "rejected list", "next: herald rejected publish --reason not_processed --watch\n",
+		"next: herald rejected discard --reason invalid --watch\n")
 	const want = "m1 acme user.\uFFFDrenamed – type: unknown event type, nearest: user.created no – 46 " +
 		"m2 – – – not_processed yes – 6"
 	contains(t, strings.Join(strings.Fields(out), " "), want)

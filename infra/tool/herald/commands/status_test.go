@@ -105,16 +105,19 @@ func TestStatus_namesManyEndpointsInOneSentence(t *testing.T) {
 		})
 	}
 	paused := api.ListedEndpoint{
-		TenantID: "acme", EndpointID: "webhook_1", Description: "log", Health: api.Health{State: api.StatePaused},
+		TenantID: "acme", EndpointID: "webhook_1", Description: "log",
+		Health: api.Health{State: api.StatePaused, PauseReason: "compromised"},
 	}
 	f := fakeOf(to(api.ListEndpoints, listOf(append(open, paused)...)), to(api.GetSummary, api.Summary{
-		Endpoints: api.EndpointCounts{States: map[api.State]int{api.StateOpen: 7, api.StatePaused: 1}},
+		Endpoints:   api.EndpointCounts{States: map[api.State]int{api.StateOpen: 7, api.StatePaused: 1}},
+		DeadLetters: map[deadletter.Status]api.LetterCount{deadletter.Replaying: {Count: 4}},
 	}))
 	_, _, words := f.play(t, "", "status")
 	contains(t, words,
 		"7 endpoints are open: tell their owners: acme/crm, globex/crm, hooli/crm, initech/crm, umbrella/crm, and 2 more\n"+
 			"next: herald endpoints list --state open\n"+
-			"acme/log is paused: resume it when it may get deliveries\nnext: herald endpoints show acme/log\n")
+			"acme/log is paused (compromised): resume it when its owner agrees\nnext: herald endpoints show acme/log\n",
+		"next: herald dead list --status replaying\n")
 	if strings.Contains(words, "ops@") {
 		t.Errorf("a contact is where others can read it: %s", words)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
@@ -66,7 +67,7 @@ func suggestions(
 	all := namedIn(causes, trouble)
 	because := func(e named) string { return nameOf(e, all) + " is " + string(e.state) + ":" }
 	for _, g := range next.Groups(all, func(e named) api.State { return e.state }, sum.Endpoints.States) {
-		commands = append(commands, toGroup(herald, g, all))
+		commands = append(commands, toGroup(herald, g, all, next.PauseReasons(trouble)))
 	}
 	var replays []suggested
 	for _, cause := range causes {
@@ -77,6 +78,10 @@ func suggestions(
 		}
 	}
 	commands = append(commands, replays...)
+	if sum.DeadLetters[deadletter.Replaying].Count > 0 {
+		commands = append(commands, suggested{herald + " dead list --status replaying",
+			"a dead letter that has been replaying for two minutes can be replayed again:"})
+	}
 	if stack.RejectedIn(sum) > 0 {
 		commands = append(commands, suggested{command: herald + " rejected list"})
 	}
@@ -84,11 +89,11 @@ func suggestions(
 }
 
 // toGroup leads to a group of endpoints: to its list, or to the one that it has.
-func toGroup(herald string, g next.Group[named], all []named) suggested {
+func toGroup(herald string, g next.Group[named], all []named, pauses []string) suggested {
 	some, more := g.Some()
 	if g.Count == 1 {
 		name := nameOf(some[0], all)
-		return suggested{herald + " endpoints show " + name, g.Says(name)}
+		return suggested{herald + " endpoints show " + name, g.Says(name, pauses)}
 	}
 	var names []string
 	for _, e := range some {
@@ -98,7 +103,7 @@ func toGroup(herald string, g next.Group[named], all []named) suggested {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
 	return suggested{
-		herald + " endpoints list --state " + quoted(string(g.State)), g.Says("") + ": " + strings.Join(names, ", "),
+		herald + " endpoints list --state " + quoted(string(g.State)), g.Says("", pauses) + ": " + strings.Join(names, ", "),
 	}
 }
 

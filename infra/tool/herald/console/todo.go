@@ -40,13 +40,13 @@ func (s *Server) suggestions(sum api.Summary, causes []api.Cause, troubled []api
 	}
 	state := func(e api.ListedEndpoint) api.State { return e.State }
 	for _, g := range next.Groups(troubled, state, sum.Endpoints.States) {
-		todos = append(todos, s.toGroup(g))
+		todos = append(todos, s.toGroup(g, next.PauseReasons(troubled)))
 	}
 	return todos
 }
 
 // toGroup leads to a group of endpoints: to its list, or to the one that it has.
-func (s *Server) toGroup(g next.Group[api.ListedEndpoint]) (do todo) {
+func (s *Server) toGroup(g next.Group[api.ListedEndpoint], pauses []string) (do todo) {
 	some, more := g.Some()
 	for _, e := range some {
 		named := parts.Listed(e)
@@ -55,11 +55,11 @@ func (s *Server) toGroup(g next.Group[api.ListedEndpoint]) (do todo) {
 	}
 	do.More = more
 	if g.Count > 1 {
-		do.Cell = parts.Cell{Text: g.Says(""), Link: s.site.Link("/endpoints", "state", string(g.State))}
+		do.Cell = parts.Cell{Text: g.Says("", pauses), Link: s.site.Link("/endpoints", "state", string(g.State))}
 		return do
 	}
 	one := do.Endpoints[0]
-	do.Cell = parts.Cell{Text: g.Says(one.Text), Link: one.Link}
+	do.Cell = parts.Cell{Text: g.Says(one.Text, pauses), Link: one.Link}
 	do.Endpoints = nil
 	if one.Contact != "" {
 		do.Endpoints = []told{{Contact: one.Contact}}

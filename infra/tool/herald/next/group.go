@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/herald-webhooks/herald/internal/operators/api"
 )
@@ -49,18 +50,35 @@ var todos = map[api.State]struct{ one, many string }{
 	api.StateOpen:       {"tell its owner", "tell their owners"},
 	api.StateFailing:    {"tell its owner", "tell their owners"},
 	api.StateFlapping:   {"tell its owner", "tell their owners"},
-	api.StatePaused:     {"resume it when it may get deliveries", "resume them when they may get deliveries"},
+	api.StatePaused:     {"resume it when its owner agrees", "resume them when their owners agree"},
 	api.StateUnreadable: {"repair its row", "repair their rows"},
 }
 
+// mostReasons bounds the reasons of pauses that a sentence has.
+const mostReasons = 3
+
+// PauseReasons are the reasons that operators gave when they paused the endpoints, each once.
+func PauseReasons(endpoints []api.ListedEndpoint) (reasons []string) {
+	for _, e := range endpoints {
+		given := e.State == api.StatePaused && e.PauseReason != ""
+		if given && !slices.Contains(reasons, e.PauseReason) && len(reasons) < mostReasons {
+			reasons = append(reasons, e.PauseReason)
+		}
+	}
+	return reasons
+}
+
 // Says puts a group into words, with the name of its endpoint where it has one alone, such as "4 endpoints are open:
-// tell their owners".
-func (g Group[E]) Says(name string) string {
+// tell their owners". The reasons of pauses are said of paused endpoints alone.
+func (g Group[E]) Says(name string, pauses []string) string {
 	text, do := name+" is", todos[g.State].one
 	if g.Count != 1 {
 		text, do = fmt.Sprintf("%d endpoints are", g.Count), todos[g.State].many
 	}
 	text += " " + string(g.State)
+	if g.State == api.StatePaused && len(pauses) > 0 {
+		text += " (" + strings.Join(pauses, ", ") + ")"
+	}
 	if do == "" {
 		return text
 	}

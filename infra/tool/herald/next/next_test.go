@@ -82,14 +82,15 @@ func TestGroups_areThoseWithSomethingToDo(t *testing.T) {
 		"none": {nil, nil},
 		"the worst first": {[]api.State{api.StateFailing, api.StatePaused, api.StateHealthy, api.StateOpen, api.StatePaused},
 			[]string{"4 endpoints are open: tell their owners",
-				"2 endpoints are paused: resume them when they may get deliveries", "crm is failing: tell its owner"}},
+				"2 endpoints are paused (compromised, a test): resume them when their owners agree",
+				"crm is failing: tell its owner"}},
 		"nothing to do":               {[]api.State{api.StateRecovering, api.StateDisabled}, []string{"crm is disabled"}},
 		"a state of a later version":  {[]api.State{"new", "new"}, []string{"2 endpoints are new"}},
 		"unreadable, with its repair": {[]api.State{api.StateUnreadable}, []string{"crm is unreadable: repair its row"}},
 	} {
 		var got []string
 		for _, g := range next.Groups(c.in, func(s api.State) api.State { return s }, counts) {
-			got = append(got, g.Says("crm"))
+			got = append(got, g.Says("crm", []string{"compromised", "a test"}))
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

@@ -31,7 +31,7 @@ func DescribeRejected(e api.RejectedEvent) Rejected {
 	if e.Body != nil && json.Unmarshal([]byte(*e.Body), &body) == nil { // a body may be no event at all
 		r.Tenant, r.Type = body.TenantID, body.Type
 	}
-	fault, invalid := strings.CutPrefix(e.Reason, event.InvalidEvent)
+	fault := strings.TrimPrefix(e.Reason, event.InvalidEvent)
 	fault, near, suggests := strings.Cut(fault, event.Nearest)
 	if suggests {
 		near, _, _ = strings.Cut(near, " ")
@@ -41,11 +41,14 @@ func DescribeRejected(e api.RejectedEvent) Rejected {
 	switch {
 	case r.Again():
 		r.Valid = "yes"
-	case invalid:
+	case r.Invalid():
 		r.Valid = "no"
 	}
 	return r
 }
+
+// Invalid reports whether the event breaks a rule, and would be rejected again.
+func (r Rejected) Invalid() bool { return strings.HasPrefix(r.Reason, event.InvalidEvent) }
 
 // Again reports whether publishing the event again may succeed.
 func (r Rejected) Again() bool { return r.Reason == event.NotProcessed }
