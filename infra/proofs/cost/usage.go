@@ -117,7 +117,7 @@ func (u usage) all() (sum float64) {
 
 // The constants are assumptions about time, since no test can count it. An invocation makes one call to AWS after
 // another, and waits for the receiver. It takes CPU time for itself and for each message. These times are for a whole
-// core, rounded up from what infra/proofs/bench measures. They grow where a function's memory gives it less than a core.
+// core, rounded up from what infra/proofs/bench measures. They grow where a function's memory gives it less than that.
 const (
 	millisCall     = 5.0
 	millisReceiver = 80.0

@@ -31,8 +31,8 @@ func withTokens(s Scenario, took time.Duration) Scenario {
 
 // A tenant's token servers may take the time that they have. It pays for that as for its receivers' time.
 //
-// Threat of a tenant: delays other tenants by slow token servers. Held by: their time is charged like that of POSTs, and
-// all processes wait for a token once.
+// Threat of a tenant: delays other tenants by slow token servers. Held by: their time is charged like that of POSTs,
+// and all processes wait for a token once.
 func TestTenantsWithSlowTokenServersDelayNoOther(t *testing.T) {
 	t.Parallel()
 	s := busy{took: 300 * time.Millisecond, share: 0.7, tenants: 10, longer: 20 * time.Second}.scenario(100)

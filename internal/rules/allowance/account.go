@@ -37,8 +37,8 @@ func (a Account) Owe(d time.Duration) Account {
 //	nothing free, and eight times            1, 0.6 %  (3, 0.0 %)
 //	less free with each wait, and twice      1, 0.0 %  (3, 0.3 %)  crawl becomes slow
 //
-// The first tenant of a pulse takes the idle processes, and pays for all. No price was found between the 13 to 50 s that
-// a pulse is charged and the 30 to 67 s of crawl, whose own attempts end while the others wait.
+// The first tenant of a pulse takes the idle processes, and pays for all. No price was found between the 13 to 50 s
+// that a pulse is charged and the 30 to 67 s of crawl, whose own attempts end while the others wait.
 func (s Settings) Waited(a Account, spent time.Duration, now time.Time) Account {
 	if now.Sub(a.opened) >= s.Least {
 		a.opened, a.spent = now, 0
