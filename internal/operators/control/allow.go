@@ -16,7 +16,7 @@ import (
 // required.
 func (h *Handler) allow(ctx context.Context, call *invoke.Call, req api.AllowRequest) (api.ControlAnswer, error) {
 	if req.EndpointID != "" {
-		return api.ControlAnswer{}, invoke.Invalid("endpoint_id", "must be left out: a number is a tenant's")
+		return api.ControlAnswer{}, invoke.Invalid("endpoint_id", "must be left out: the number is set for a tenant")
 	}
 	if req.EndpointsPerHost < 0 || req.EndpointsPerHost > endpoint.MostLive {
 		return api.ControlAnswer{}, invoke.Invalid("endpoints_per_host", fmt.Sprintf("must be 0 to %d", endpoint.MostLive))

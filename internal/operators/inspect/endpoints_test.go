@@ -184,7 +184,7 @@ func TestHandler_endpoints_showsWhatIsUnreadable(t *testing.T) {
 		}
 		for _, name := range []string{"a.example", "orders"} {
 			got := a.ask("endpoint", `"tenant_id":"acme","endpoint_id":"`+name+`"`)
-			if !strings.Contains(got, "give the id: an endpoint of the tenant cannot be read and may have this name, too") {
+			if !strings.Contains(got, "give the id: an endpoint of the tenant cannot be read, and may have the same name") {
 				t.Errorf("found by %s: %s", name, got)
 			}
 		}

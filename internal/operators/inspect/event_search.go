@@ -73,7 +73,7 @@ func (s eventSearch) byContent(
 func (s eventSearch) endpoints(ctx context.Context, call *invoke.Call, req api.DeliveriesRequest) ([]string, error) {
 	switch {
 	case req.EndpointID != "":
-		return nil, invoke.Invalid("endpoint_id", "give either endpoint_id or an event or a trace")
+		return nil, invoke.Invalid("endpoint_id", "must be left out with event, event_id or trace_id")
 	case req.TraceID != "" && (req.EventID != "" || req.Event != nil):
 		return nil, invoke.Invalid("trace_id", "give either a trace or an event")
 	case !req.PublishedSince.IsZero():
@@ -83,7 +83,7 @@ func (s eventSearch) endpoints(ctx context.Context, call *invoke.Call, req api.D
 	case req.TenantID == "":
 		return nil, invoke.Invalid("tenant_id", "is required with event_id and trace_id: each tenant has its own events")
 	case req.Limit != nil:
-		return nil, invoke.Invalid("limit", "a list by event has no pages")
+		return nil, invoke.Invalid("limit", "must be left out: a list by event or trace has no pages")
 	case req.Cursor != "":
 		return nil, cursor.ErrInvalid
 	}
@@ -99,7 +99,7 @@ func (s eventSearch) endpoints(ctx context.Context, call *invoke.Call, req api.D
 	return ids, nil
 }
 
-const withEndpoint = "is for the deliveries of an endpoint: an event was published once"
+const withEndpoint = "selects deliveries of an endpoint: an event is published once"
 
 // noteNoMatch is the note if no delivery belongs to the event as it was given. It names the usual mistakes.
 const noteNoMatch = "nothing matches: perhaps no active endpoint of the tenant selected its type. Every byte of data " +

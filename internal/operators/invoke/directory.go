@@ -57,7 +57,7 @@ func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found
 		tenantID = item.TenantID
 	}
 	if tenantID == "" {
-		return Found{}, Invalid("tenant_id", "is required: the endpoint is not in trouble, so only its tenant leads to it")
+		return Found{}, Invalid("tenant_id", "is required: the endpoint is not in trouble, so it is found only by its tenant")
 	}
 	return d.read(ctx, tenantID, endpointID, item)
 }
@@ -73,7 +73,7 @@ func (d Directory) ID(ctx context.Context, tenantID, name string) (string, error
 	}
 	all, err := d.Endpoints.List(ctx, tenantID)
 	if Unreadable(err) { // an act must not hit another endpoint than was meant
-		return "", Invalid("endpoint_id", "give the id: an endpoint of the tenant cannot be read and may have this name, too")
+		return "", Invalid("endpoint_id", "give the id: an endpoint of the tenant cannot be read, and may have the same name")
 	}
 	if err != nil {
 		return "", err

@@ -158,7 +158,7 @@ func (f *Function) run(ctx context.Context, call *Call, payload []byte) (name st
 		return "", nil, Refuse(api.CodeInvalidJSON, "", "the request must be a JSON object")
 	}
 	if !printable(head.Operator) {
-		return "", nil, Invalid("operator", "who is asking: 1 to 256 printable characters")
+		return "", nil, Invalid("operator", "must say who asks, in 1 to 256 printable characters")
 	}
 	if head.TenantID != "" && !event.ValidTenantID(head.TenantID) {
 		return "", nil, Invalid("tenant_id", event.TenantIDRule)

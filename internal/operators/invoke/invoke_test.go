@@ -70,7 +70,7 @@ func TestFunction_Invoke_answersEveryRequest(t *testing.T) {
 	const (
 		unknown   = "this action does not know the field; it knows action, cursor, ids, limit, name, operator"
 		empty     = "is empty: leave it out"
-		who       = "who is asking: 1 to 256 printable characters"
+		who       = "must say who asks, in 1 to 256 printable characters"
 		malformed = "the request must be one well-formed JSON object"
 	)
 	for name, row := range map[string]struct{ in, want string }{

@@ -92,7 +92,7 @@ func checkSelection(req api.StartJobRequest, j job.Job) error {
 	return invoke.CheckTimes(j.Selector)
 }
 
-const sentOnly = "rejected events have the time at which they were sent to their queue alone: since, until"
+const sentOnly = "rejected events only have the time at which they were sent to their queue: use since and until"
 
 // allowed refuses a job that deletes for good, where the function was not invoked by its alias.
 func allowed(ctx context.Context, req api.StartJobRequest, act Act) error {

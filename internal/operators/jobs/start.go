@@ -91,7 +91,7 @@ func startedBefore(asked, stood job.Job) (api.Survey, error) {
 	same, as := asked.Selector, stood.Selector
 	same.Until, as.Until = asked.Asked, stood.Asked
 	if asked.Act != stood.Act || asStored(same) != asStored(as) {
-		return api.Survey{}, invoke.Invalid("token", "another job was started with it")
+		return api.Survey{}, invoke.Invalid("token", "has been used to start another job")
 	}
 	shown := invoke.ShowJob(stood)
 	return api.Survey{

@@ -65,16 +65,16 @@ func (w *site) swaps() map[string]string {
 	const (
 		chosen = "The operator of Herald chooses whether they are sent, and whether they are also sent as `svix-id`,\n" +
 			"`svix-timestamp` and `svix-signature`.\n"
-		key = " `v1a,` begins a signature of the same content by the\nendpoint's Ed25519 key, where the operator of " +
-			"Herald has chosen that it has one."
-		overlap = "With `previous_secret_hours`, the old secret also signs\ndeliveries for that time: " +
-			"`webhook-signature` then has two values, and `wh-signature` that of the new secret.\n"
+		key = " A signature that begins with `v1a,` is of the same\ncontent by the endpoint's Ed25519 key, if the " +
+			"operator of Herald has turned these keys on."
+		overlap = "With `previous_secret_hours`, the old secret also signs deliveries\nfor that time: " +
+			"`webhook-signature` then has two values, and `wh-signature` that of the new secret."
 		standard = "[Standard Webhooks](https://www.standardwebhooks.com)"
-		decoded  = " That of `webhook-signature` is\nwhat the Base64 after the prefix stands for."
+		decoded  = " The key of `webhook-signature` is\nwhat the Base64 after the prefix decodes to."
 	)
 	all := map[string]string{}
 	if w.Companions == delivery.CompanionsNone {
-		all[overlap] = "With `previous_secret_hours`, nothing changes for\n`wh-signature`: it has the new secret at once.\n"
+		all[overlap] = "With `previous_secret_hours`, nothing changes for\n`wh-signature`: it has the new secret at once."
 		all[decoded] = ""
 		return all
 	}
