@@ -48,10 +48,11 @@ func (s *judge) line(r *record, p *peer) []byte {
 	p.tenant = s.tenant(r)
 	r.states()
 	stored := s.address(r, p)
+	p.oauth = s.oauth(r, p.oauth)
 	made := line{
 		TenantID: p.tenant, URL: p.url, Secret: s.secret(r, p.secret), Events: events(r, p.events),
 		Description: description(r, p.description), Headers: headers(r, p.headers), RateLimit: p.rate,
-		OAuth2:  s.oauth(r, p.oauth),
+		OAuth2:  p.oauth,
 		Contact: contact(r, p.contact), Metadata: metadata(r, p.metadata),
 	}
 	if r.off {
@@ -168,7 +169,11 @@ func (s *judge) bound(r *record, p *peer, stored string) {
 	case len(live) == s.Bounds.Live:
 		r.refuse("tenant_id", fmt.Sprintf("has more than %d endpoints: see --per-tenant", s.Bounds.Live))
 	case clash.SiteFull:
-		r.refuse("url", fmt.Sprintf("the tenant has more than %d endpoints at the domain: see --per-host", s.Bounds.AtSite))
+		at := "url"
+		if clash.OfTokens {
+			at = ofOAuth
+		}
+		r.refuse(at, fmt.Sprintf("the tenant has more than %d endpoints at the domain: see --per-host", s.Bounds.AtSite))
 	default:
 		s.live[p.tenant] = append(live, e)
 	}

@@ -21,11 +21,7 @@ const ofOAuth = "authentication.oauth2"
 
 // credentials are those of a Convoy endpoint with client credentials, nil where it has none that can be kept. Convoy
 // posts them.
-func (r *record) credentials() *oauth {
-	if empty(r.value("authentication")) || empty(r.part("authentication").value("oauth2")) {
-		return nil
-	}
-	part := r.part("authentication").part("oauth2")
+func (r *record) credentials(part *record) *oauth {
 	o := &oauth{
 		TokenURL: part.text("url"), ClientID: part.text("client_id"), ClientSecret: part.text("client_secret"),
 		Scope: part.text("scope"), Audience: part.text("audience"), Method: endpoint.ClientSecretPost,

@@ -137,7 +137,7 @@ func convoy(r *record) peer {
 	if r.value("event_types") == nil {
 		r.refuse("event_types", "no subscription to it is in the file: add the answer of /subscriptions")
 	}
-	p.headers, p.oauth = r.authentication(), r.credentials()
+	p.headers, p.oauth = r.authentication()
 	if kind := r.text("content_type"); kind != "" && kind != "application/json" {
 		r.note("content_type", "Herald sends application/json")
 	}
@@ -176,22 +176,26 @@ func (r *record) newest(field string) (found string) {
 	return found
 }
 
-// authentication is the header of an API key. Other kinds are reported.
-func (r *record) authentication() []endpoint.Header {
+// authentication is the header of an API key, or the credentials for tokens. Other kinds are reported. If there are
+// several, the type names the one that Convoy uses.
+func (r *record) authentication() ([]endpoint.Header, *oauth) {
 	if empty(r.value("authentication")) {
-		return nil
+		return nil, nil
 	}
 	part := r.part("authentication")
+	kind := part.text("type")
+	has := func(name string) bool { return (kind == "" || kind == name) && !empty(part.value(name)) }
 	key := part.part("api_key")
 	name, value := key.text("header_name"), key.text("header_value")
 	switch {
-	case name != "" && value != "" && !strings.Contains(value, "[REDACTED]"):
-		return []endpoint.Header{{Name: name, Value: value}}
-	case !empty(part.value("basic_auth")):
+	case has("api_key") && name != "" && value != "" && !strings.Contains(value, "[REDACTED]"):
+		return []endpoint.Header{{Name: name, Value: value}}, nil
+	case has("basic_auth"):
 		r.note("authentication.basic_auth", unreadable+", as the header Authorization")
-	case !empty(part.value("oauth2")): // see credentials
+	case has("oauth2"):
+		return nil, r.credentials(part.part("oauth2"))
 	case len(part.fields) > 0 && name != "":
 		r.note("authentication.api_key", unreadable)
 	}
-	return nil
+	return nil, nil
 }
