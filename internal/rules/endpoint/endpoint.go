@@ -72,7 +72,7 @@ type Endpoint struct {
 // endpoint.
 var ErrUnreadable = errors.New("the stored endpoint cannot be read")
 
-// The bounds of a tenant's endpoints .
+// The bounds of a tenant's endpoints.
 const (
 	MaxLive    = 50  // not deleted, unless a stack has another bound
 	MostLive   = 200 // that a stack may have

@@ -56,11 +56,15 @@ func (h Header) CheckName() error {
 
 // CheckValue says why the value cannot be sent as it is.
 func (h Header) CheckValue() error {
-	outside := func(r rune) bool { return r < ' ' || r > '~' }
-	if h.Value == "" || strings.Trim(h.Value, " ") != h.Value || strings.ContainsFunc(h.Value, outside) {
+	if h.Value == "" || strings.Trim(h.Value, " ") != h.Value || !printable(h.Value) {
 		return errors.New("must be printable ASCII on one line, without spaces around it")
 	}
 	return nil
+}
+
+// printable reports whether a text is printable ASCII on one line.
+func printable(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
 // EncodeHeaders writes headers that passed the checks as lines, to be sealed.

@@ -3,7 +3,7 @@ package endpoint
 import (
 	"errors"
 	"fmt"
-	"regexp"
+	"strings"
 )
 
 // OAuth is how deliveries get the token of their Authorization header: OAuth 2.0 client credentials (RFC 6749, 4.4).
@@ -36,19 +36,14 @@ const (
 	maxAudience     = 512
 )
 
-// visible is VSCHAR (RFC 6749, A): what a client id, a secret and an audience consist of.
-var visible = regexp.MustCompile("^[ -~]+$")
-
-// scopes is a scope (RFC 6749, 3.3).
-var scopes = regexp.MustCompile(`^[!#-\[\]-~]+( [!#-\[\]-~]+)*$`)
-
 var errVisible = errors.New("must be printable ASCII on one line")
 
+// checkVisible refuses what is not VSCHAR (RFC 6749, A), of which client ids, secrets and audiences consist.
 func checkVisible(text string, most int) error {
 	switch {
 	case len(text) > most:
 		return fmt.Errorf("must have at most %d characters", most)
-	case !visible.MatchString(text):
+	case text == "" || !printable(text):
 		return errVisible
 	}
 	return nil
@@ -68,14 +63,14 @@ func CheckAudience(audience string) error {
 	return checkVisible(audience, maxAudience)
 }
 
-// CheckScope says why a scope cannot be sent. "" is none.
+// CheckScope says why a scope (RFC 6749, 3.3) cannot be sent. "" is none.
 func CheckScope(scope string) error {
 	switch {
 	case scope == "":
 		return nil
 	case len(scope) > maxScope:
 		return fmt.Errorf("must have at most %d characters", maxScope)
-	case !scopes.MatchString(scope):
+	case !printable(scope), strings.ContainsAny(scope, `"\`), strings.Join(strings.Fields(scope), " ") != scope:
 		return errors.New(`must be names of printable ASCII without " and \, with one space between two of them`)
 	}
 	return nil

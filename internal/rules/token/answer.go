@@ -3,7 +3,6 @@ package token
 import (
 	"errors"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -26,11 +25,12 @@ type Access struct {
 // maxToken bounds a token: receivers take no longer headers.
 const maxToken = 8 << 10
 
-var visible = regexp.MustCompile("^[!-~]+$")
-
 // sendable reports whether a token is without spaces, line feeds and anything else that could end a header or begin
 // another value. It takes more than b64token (RFC 6750, 2.1), since servers give out more.
-func sendable(token string) bool { return len(token) <= maxToken && visible.MatchString(token) }
+func sendable(token string) bool {
+	outside := func(r rune) bool { return r <= ' ' || r > '~' }
+	return token != "" && len(token) <= maxToken && !strings.ContainsFunc(token, outside)
+}
 
 // unsaid is the life of a token whose server says none that can be read.
 const unsaid = 5 * time.Minute
