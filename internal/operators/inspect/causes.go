@@ -24,6 +24,7 @@ type causeList struct {
 	letters   DeadLetters
 	directory invoke.Directory
 	endpoints endpointReader
+	health    healthView
 }
 
 // list counts dead letters, selected or all that are not replayed, by endpoint and reason.
@@ -105,7 +106,7 @@ func (l causeList) name(ctx context.Context, causes []api.Cause) error {
 		if f, found := endpoints[c.EndpointID]; found {
 			causes[n].Host = f.Endpoint.Host()
 			causes[n].Description = f.Endpoint.Description
-			causes[n].State = f.State()
+			causes[n].State = l.health.state(f)
 		}
 	}
 	return err

@@ -12,6 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
@@ -387,6 +388,10 @@ func TestHandler_endpoints_thatAnswerNowAndThenAreFlapping(t *testing.T) {
 			}
 			if got := read[api.Endpoint](a, "endpoint", `"endpoint_id":"webhook_1"`).Health.State; got != row.want {
 				t.Errorf("%s: %s, want %s", name, got, row.want)
+			}
+			a.putLetters(deadletter.Record{Ref: ref("msg_1"), Status: deadletter.Dead, DiedAt: at})
+			if got := read[api.Causes](a, "causes", "").Data; len(got) != 1 || got[0].State != row.want {
+				t.Errorf("%s: a cause of death is shown with %+v, want %s", name, got, row.want)
 			}
 		})
 	}

@@ -64,10 +64,20 @@ func (h *Handler) Function() *invoke.Function {
 	}
 }
 
+func (h *Handler) health() healthView {
+	return healthView{settings: h.Probing, maxLife: h.MaxLife, now: h.Now}
+}
+
+func (h *Handler) causes() causeList {
+	return causeList{
+		letters: h.DeadLetters, directory: h.Directory, endpoints: endpointReader{h.Readings}, health: h.health(),
+	}
+}
+
 // aboutEndpoints are the actions that show endpoints and tenants, and the overview of all trouble.
 func (h *Handler) aboutEndpoints() []invoke.Entry {
 	reader, waiting := endpointReader{h.Readings}, waitingCounter{h.Backlog}
-	health := healthView{settings: h.Probing, maxLife: h.MaxLife, now: h.Now}
+	health, causes := h.health(), h.causes()
 	list := endpointList{
 		ids: h.IDs, circuits: h.Circuits, reader: reader, owners: h.Owners, waiting: waiting, health: health,
 	}
@@ -75,7 +85,6 @@ func (h *Handler) aboutEndpoints() []invoke.Entry {
 	trouble := troubleCounter{
 		circuits: h.Circuits, reader: reader, health: health, allowance: h.Allowance, now: h.Now,
 	}
-	causes := causeList{letters: h.DeadLetters, directory: h.Directory, endpoints: reader}
 	all := overview{
 		trouble: trouble, waiting: waiting, letters: h.DeadLetters, queues: queueMeter{h.Meter, h.Queues}, causes: causes,
 	}
@@ -110,11 +119,10 @@ func (h *Handler) aboutLetters() []invoke.Entry {
 	view := letterView{endpoints: reader, log: h.Log}
 	list := letterList{letters: h.DeadLetters, directory: h.Directory, view: view}
 	opener := letterOpener{letters: h.DeadLetters, vault: h.Vault, view: view}
-	causes := causeList{letters: h.DeadLetters, directory: h.Directory, endpoints: reader}
 	return []invoke.Entry{
 		invoke.Serve(api.ListDeadLetters, list.list),
 		invoke.Serve(api.OpenDeadLetter, opener.open),
-		invoke.Serve(api.ListCauses, causes.list),
+		invoke.Serve(api.ListCauses, h.causes().list),
 	}
 }
 
