@@ -21,10 +21,10 @@ const pageOfKeys = 25
 // while others are revoked. So the keys are listed again from the first to the last until a walk finds none to revoke.
 type passage struct {
 	next  string // the store's cursor
-	found bool   // this walk has revoked a key, so that another one has to follow
+	found bool   // this walk has met a good key, so that another one has to follow
 }
 
-// The first character of a cursor says whether its walk has revoked a key.
+// The first character of a cursor says whether its walk has met a good key.
 const (
 	foundNone = "0"
 	foundSome = "1"
@@ -66,12 +66,12 @@ func (h *Handler) revokeAll(
 		if err != nil {
 			return done, err
 		}
-		n, err := h.revokeThose(ctx, call, keys, req.Reason)
-		done.Revoked += n
+		met, revoked, err := h.revokeThose(ctx, call, keys, req.Reason)
+		done.Revoked += revoked
 		if err != nil {
 			return done, err
 		}
-		at = passage{next: next, found: at.found || n > 0}
+		at = passage{next: next, found: at.found || met > 0}
 		if at == (passage{}) {
 			return done, nil
 		}
@@ -100,30 +100,35 @@ func begin(req api.RevokeAllRequest, list string) (passage, error) {
 	return readPassage(start)
 }
 
-// revokeThose ends those keys of a page that are still good. The index may show a key as good that was revoked a moment
-// ago, so each is read from the table first: a key gets one audit line.
+// revokeThose ends the good keys that it meets on a page. The index may show a key as good that was revoked a moment
+// ago, so each is read from the table first. Two requests at once may both audit a key: only the one that ends it
+// counts it.
 func (h *Handler) revokeThose(
 	ctx context.Context, call *invoke.Call, listed []apikey.Key, reason string,
-) (revoked int, err error) {
+) (met, revoked int, err error) {
 	for _, shown := range listed {
 		if !shown.RevokedAt.IsZero() {
 			continue
 		}
 		key, found, err := h.Keys.Get(ctx, shown.ID)
 		if err != nil {
-			return revoked, err
+			return met, revoked, err
 		}
 		if !found || !key.RevokedAt.IsZero() {
 			continue
 		}
 		line := audit.Line{TenantID: key.TenantID, KeyID: key.ID, Reason: reason}
 		if err := call.Audit(ctx, line); err != nil {
-			return revoked, err
+			return met, revoked, err
 		}
-		if _, _, err := h.Keys.Revoke(ctx, key.TenantID, key.ID, call.Now); err != nil {
-			return revoked, err
+		met++
+		ended, _, err := h.Keys.Revoke(ctx, key.TenantID, key.ID, call.Now)
+		if err != nil {
+			return met, revoked, err
 		}
-		revoked++
+		if ended.RevokedAt.UnixMilli() == call.Now.UnixMilli() {
+			revoked++
+		}
 	}
-	return revoked, nil
+	return met, revoked, nil
 }

@@ -65,7 +65,7 @@ func TestHandler_revokeAll_endsEveryKeyOfTheTenantAndNoOther(t *testing.T) {
 	}
 }
 
-// The audit line of a key is there before the key ends, and no key has two.
+// The audit line of a key is there before the key ends. No key has two by one request.
 func TestHandler_revokeAll_auditsEachKeyFirst(t *testing.T) {
 	s := model.New()
 	f := newFunction(s, &bytes.Buffer{})
@@ -115,6 +115,27 @@ func TestHandler_revokeAll_listsAgainUntilNothingIsNew(t *testing.T) {
 	got := testkit.Read[api.RevokedKeys](t, testkit.Ask(t, f, "revoke_all", revokeAcme))
 	if got.Revoked != 5 || good(s, "acme") != 0 {
 		t.Errorf("%d revoked, %d left", got.Revoked, good(s, "acme"))
+	}
+}
+
+// Two operators press the button at once: each key is counted by the request that ends it.
+func TestHandler_revokeAll_countsNoKeyThatAnotherHasEnded(t *testing.T) {
+	s := model.New()
+	f := newFunction(s, &bytes.Buffer{})
+	put(t, s, "acme", 3)
+	others := 0
+	s.Judge = func(c *model.Call) model.Verdict {
+		if c.Name == writeKeys && others == 0 {
+			others++
+			key := s.Keys[c.Key]
+			key.RevokedAt = at.AddDate(0, 0, -1)
+			s.Keys[c.Key] = key
+		}
+		return model.Done
+	}
+	got := testkit.Read[api.RevokedKeys](t, testkit.Ask(t, f, "revoke_all", revokeAcme))
+	if got.Revoked != 2 || good(s, "acme") != 0 || len(s.Audited) != 3 {
+		t.Errorf("%d revoked, %d left, %d lines", got.Revoked, good(s, "acme"), len(s.Audited))
 	}
 }
 
