@@ -83,9 +83,10 @@ func tenantJSONOf(t stack.Tenant, traffic *stack.TenantTraffic) (shown tenantJSO
 func (c call) sayPlaybook(t stack.Tenant) {
 	herald, id := called(c.line), t.Fields.TenantID
 	const reason = " --reason compromised"
+	pausable := !t.Bare && !t.Fields.Marks.Unreadable // otherwise nothing is sent to it, and a pause is refused
 	switch ids := t.ToPause(); {
-	case t.Bare && t.GoodKeys() == 0:
-	case !t.Fields.Marks.Paused() && !t.Bare:
+	case !pausable && t.GoodKeys() == 0:
+	case pausable && !t.Fields.Marks.Paused():
 		c.sayNext("if a key is in the wrong hands:", herald+" tenants pause "+argument(id)+reason)
 	case t.GoodKeys() > 0:
 		c.sayNext("", herald+" keys revoke-all "+argument(id)+reason)

@@ -61,6 +61,17 @@ func TestTenantsShow_leadsThroughThePlaybook(t *testing.T) {
 	f.ends(t, exit.Done, "tenants show acme", "once its owner has a new key", "next: herald tenants resume acme\n")
 }
 
+// Damaged marks stop all deliveries, and refuse a pause: the keys are what is left to end.
+func TestTenantsShow_withDamagedMarksLeadsToItsKeys(t *testing.T) {
+	f := compromised()
+	f.say(to(api.GetTenant, tenantOf(api.TenantMarks{Unreadable: true}, false)))
+	f.ends(t, exit.Done, "tenants show acme", "next: herald keys revoke-all acme --reason compromised")
+	f.answers["apikeys:revoke list"] = written(listOf(api.Key{KeyID: "01", RevokedAt: now}))
+	if out := f.ends(t, exit.Done, "tenants show acme"); strings.Contains(out, "next:") {
+		t.Errorf("leads to a pause that is refused: %s", out)
+	}
+}
+
 // Keys and acts need rights of their own.
 func TestTenantsShow_showsTheRestWithoutARight(t *testing.T) {
 	f := compromised()

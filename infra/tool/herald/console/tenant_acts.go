@@ -146,8 +146,8 @@ func revokeAll(ctx context.Context, s *Server, form url.Values) (done, back stri
 	return next.Number(n, "key was", "keys were") + " ended", back, err
 }
 
-// endCompromised pauses a tenant before its keys end, so that nothing is sent to an endpoint that a thief has made. A
-// tenant that is paused already is no fault.
+// endCompromised pauses a tenant before its keys end, so that nothing is sent to an endpoint that a thief has made. Its
+// keys end as well if it is paused already, has no endpoint, or gets nothing since its marks are damaged.
 func endCompromised(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 	id := form.Get("tenant_id")
 	back = parts.Link("/tenant", "tenant_id", id)
@@ -161,6 +161,8 @@ func endCompromised(ctx context.Context, s *Server, form url.Values) (done, back
 	case err == nil, is && refused.Code == api.CodeAlreadyPaused:
 	case is && refused.Code == api.CodeNotFound:
 		pause = "not paused, since it has no endpoint"
+	case is && refused.Code == api.CodeUnreadable:
+		pause = "not paused, since its stored marks are damaged and nothing is sent to it"
 	default:
 		return "", back, err
 	}

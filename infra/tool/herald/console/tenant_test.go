@@ -84,19 +84,21 @@ func TestTenant_withAKeyInTheWrongHandsIsPausedBeforeItsKeysEnd(t *testing.T) {
 	}
 }
 
-// A tenant that somebody has paused, or that has no endpoint, has keys as well.
+// A tenant has keys as well if somebody has paused it, it has no endpoint, or its marks are damaged.
 func TestTenant_thatCannotBePausedLosesItsKeys(t *testing.T) {
-	for code, ends := range map[api.Code]bool{
-		api.CodeAlreadyPaused: true, api.CodeNotFound: true, api.CodeUnreadable: false,
+	const none = "not paused, since it has no endpoint, and"
+	const damaged = "not paused, since its stored marks are damaged and nothing is sent to it, and"
+	for code, words := range map[api.Code]string{
+		api.CodeAlreadyPaused: "paused, and", api.CodeNotFound: none, api.CodeUnreadable: damaged, api.CodeInvalidField: "",
 	} {
 		f := said(theTenant(api.TenantMarks{}), refusing(api.Pause, api.Refusal{Code: code, Message: "no"}))
 		web, browser, _ := open(t, f)
 		form := url.Values{"act": {compromised}, "tenant_id": {"acme"}, "count": {"1"}, "typed": {"1"}}
-		page := body(t, submit(t, browser, web.URL+"/start", form))
-		if said := strings.Contains(page, "not paused, since it has no endpoint, and"); said != (code == api.CodeNotFound) {
+		page := body(t, submit(t, browser, web.URL+"/start", form), words)
+		if said := strings.Contains(page, "not paused, since"); said != strings.HasPrefix(words, "not paused") {
 			t.Errorf("%s: a tenant that is not paused is said to be paused, or the reverse", code)
 		}
-		if got := len(changed(f)) == 2; got != ends {
+		if got := len(changed(f)) == 2; got != (words != "") {
 			t.Errorf("%s: asked %v", code, changed(f))
 		}
 	}
