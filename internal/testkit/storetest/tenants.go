@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/edges/dynamo"
 	"github.com/herald-webhooks/herald/internal/rules/apikey"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/job"
@@ -71,7 +72,7 @@ func wantSettled(t testing.TB, b Backend, tenant string, n int) {
 	if err != nil || marks.Tenant.PausedBy != tenant {
 		t.Errorf("%s is paused by %q, %v", tenant, marks.Tenant.PausedBy, err)
 	}
-	letters := listed(t, b, job.Selector{TenantID: tenant}, 1, true)
+	letters := listed(t, b, job.Selector{TenantID: tenant}, dynamo.LetterPage{Limit: 1, OldestFirst: true})
 	if diff := cmp.Diff([]string{fmt.Sprint("msg_", n)}, letters); diff != "" {
 		t.Errorf("the letters of %s (-want +got)\n%s", tenant, diff)
 	}
