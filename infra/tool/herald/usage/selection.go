@@ -59,7 +59,7 @@ func exactly(field, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if exact, err := time.Parse(time.RFC3339, text); err == nil {
+	if exact, found := parsed(text, zoned); found {
 		return exact.UTC().Truncate(time.Millisecond), nil
 	}
 	at, err := ParseTime(field, text, now)

@@ -17,6 +17,8 @@ func TestGiven_Selector_readsRangesOfTime(t *testing.T) {
 		"the last night":             {"22:00", "06:00", "2026-05-01T20:00:00Z", "2026-05-02T04:00:00Z"},
 		"an hour of this morning":    {"02:00", "03:00", "2026-05-02T00:00:00Z", "2026-05-02T01:00:00Z"},
 		"an hour of yesterday":       {"yesterday 14:00", "15:00", "2026-05-01T12:00:00Z", "2026-05-01T13:00:00Z"},
+		"a whole day":                {"yesterday 00:00", "24:00", "2026-04-30T22:00:00Z", "2026-05-01T22:00:00Z"},
+		"what a page shows":          {"", "2026-05-01 13:00:00.678 UTC", "", "2026-05-01T13:00:00.678Z"},
 		"yesterday":                  {"yesterday", "today", "2026-04-30T22:00:00Z", "2026-05-01T22:00:00Z"},
 		"from a day to a time of it": {"2026-04-28", "15:00", "2026-04-27T22:00:00Z", "2026-04-28T13:00:00Z"},
 		"from a time of this day on": {"02:00", "", "2026-05-02T00:00:00Z", ""},

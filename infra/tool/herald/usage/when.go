@@ -8,10 +8,27 @@ import (
 	"time"
 )
 
-// layouts are the forms of a time, including the form in tables. A time without a zone is in this machine's zone.
-var layouts = []string{
-	time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04",
-	"2006-01-02 15:04", time.DateOnly,
+// The forms of a time. A time without a zone is in this machine's zone.
+var (
+	zoned = []string{
+		"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z0700", "2006-01-02 15:04Z07:00", "2006-01-02 15:04Z0700",
+	}
+	local = []string{"2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly}
+)
+
+// spelled unifies spellings of a time: with a T or a space, with Z as in tables or UTC as on pages, and with an offset
+// as in RFC 3339 or in Git's log.
+var spelled = strings.NewReplacer(" UTC", "Z", " +", "+", " -", "-", "T", " ")
+
+// parsed reads a time that has one of the layouts.
+func parsed(text string, layouts []string) (at time.Time, found bool) {
+	text = spelled.Replace(strings.ToUpper(text))
+	for _, layout := range layouts {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
 }
 
 // ParseTime reads a time as operators write it: 2026-01-02T15:04:05Z, 2026-01-02, 22:00 (the last one, here),
@@ -53,11 +70,17 @@ func parseDay(text string, now time.Time) (at time.Time, found bool) {
 	if timed && !isClock {
 		return time.Time{}, false
 	}
+	if strings.HasPrefix(clock, "24") {
+		day = day.AddDate(0, 0, 1)
+	}
 	return moments(on(day, of), now.Location())[0], true
 }
 
-// clockOf reads a time of the day without a day; midnight where the text is none.
+// clockOf reads a time of the day without a day; midnight where the text is none. At 24:00 a day ends.
 func clockOf(text string) (clock time.Time, found bool) {
+	if text == "24:00" {
+		text = "00:00"
+	}
 	for _, layout := range []string{"15:04", time.TimeOnly} {
 		if at, err := time.Parse(layout, text); err == nil {
 			return at, true
@@ -71,23 +94,27 @@ func isClock(text string) bool {
 	return is
 }
 
-// parseClock reads a time by the layouts. A time of the day is the last moment at which clocks showed it, a date its
+// parseClock reads a time by its layout. A time of the day is the last moment at which clocks showed it, a date its
 // first moment.
 func parseClock(text string, now time.Time) (time.Time, bool) {
 	if clock, is := clockOf(text); is {
 		return last(clock, now), true
 	}
-	for _, layout := range layouts {
-		at, err := time.Parse(layout, text)
-		switch {
-		case err != nil:
-			continue
-		case strings.HasSuffix(layout, "Z07:00"):
-			return at, true
-		}
-		return moments(at, now.Location())[0], true
+	if at, found := parsed(text, zoned); found {
+		return at, true
 	}
-	return time.Time{}, false
+	day, ends := strings.CutSuffix(text, "24:00")
+	if ends {
+		text = day + "00:00"
+	}
+	at, found := parsed(text, local)
+	if !found {
+		return time.Time{}, false
+	}
+	if ends {
+		at = at.AddDate(0, 0, 1)
+	}
+	return moments(at, now.Location())[0], true
 }
 
 var (
