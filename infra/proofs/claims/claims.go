@@ -14,7 +14,8 @@ type proof struct {
 	// searches is how often that time is spent. A command without searches ends by itself.
 	searches int
 	needs    []string // programs that make does not install
-	// figure is the part of the output that says how far the proof goes, such as how many changes were noticed.
+	// figure is the part of the output that says how far the proof goes, such as how many changes were noticed. A
+	// command that succeeds without it has proved nothing.
 	figure *regexp.Regexp
 	// absent is what the command prints if it could not try, such as without a database of a service.
 	absent *regexp.Regexp

@@ -49,6 +49,10 @@ func TestProve_saysWhatTheCommandShowed(t *testing.T) {
 			proof{command: "echo 3 of 4; echo 4 of 4", figure: regexp.MustCompile(`\d of 4`)},
 			shows("holds: 4 of 4, 0s", false),
 		},
+		"it succeeds without its figure": {
+			proof{command: "echo no tests to run", figure: regexp.MustCompile(`\d of 4`)},
+			shows("**no figure** after 0s", true),
+		},
 		"it fails": {proof{command: "false; true"}, shows("**failed** after 0s", true)},
 		"it could not try": {
 			proof{command: "echo no net; exit 1", absent: regexp.MustCompile(`no net`)}, result{Says: "not run: no net"},
@@ -206,6 +210,12 @@ func TestThePageExplainsEachClaimOnce(t *testing.T) {
 	slices.Sort(want)
 	if diff := cmp.Diff(slices.Compact(want), got); diff != "" {
 		t.Errorf("(-proved +explained):\n%s", diff)
+	}
+}
+
+func TestRun_refusesAChoiceOfNothing(t *testing.T) {
+	if err := run(t.Context(), []string{"-only", "make no-such-target"}); err == nil {
+		t.Error("it succeeds")
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +46,9 @@ func run(ctx context.Context, args []string) error {
 	chosen, err := regexp.Compile(*only)
 	if err != nil {
 		return fmt.Errorf("-only: %w", err)
+	}
+	if !slices.ContainsFunc(proofs, func(p proof) bool { return chosen.MatchString(p.with(*each)) }) {
+		return fmt.Errorf("-only %s: no command matches", *only)
 	}
 	if *each < time.Second {
 		return fmt.Errorf("-for is a second or more, not %s", *each)

@@ -147,10 +147,7 @@ func (r runner) play(ctx context.Context, p proof) (made result, tried bool, err
 	made = result{Command: p.with(r.each), Each: r.each, Time: r.now(), Commit: r.commit}
 	switch {
 	case failure == nil:
-		made.Says = "holds: " + took
-		if figure := p.last(text); figure != "" {
-			made.Says = "holds: " + figure + ", " + took
-		}
+		made.Says, made.Failed = p.succeeded(text, took)
 	case p.absent != nil && p.absent.Match(text):
 		return result{Says: "not run: " + string(p.absent.Find(text))}, false, nil
 	case bounded.Err() != nil:
@@ -161,16 +158,18 @@ func (r runner) play(ctx context.Context, p proof) (made result, tried bool, err
 	return made, true, nil
 }
 
-// last is the last figure in a command's output, "" without one.
-func (p proof) last(output []byte) string {
+// succeeded is what a command shows that has ended well, with the last figure of its output. Without a figure that it
+// should print, it may have tried nothing.
+func (p proof) succeeded(output []byte, took string) (says string, failed bool) {
 	if p.figure == nil {
-		return ""
+		return "holds: " + took, false
 	}
 	found := p.figure.FindAll(output, -1)
 	if len(found) == 0 {
-		return ""
+		return "**no figure** after " + took, true
 	}
-	return strings.Join(strings.Fields(string(found[len(found)-1])), " ")
+	last := strings.Join(strings.Fields(string(found[len(found)-1])), " ")
+	return "holds: " + last + ", " + took, false
 }
 
 // withoutMake leaves out what make tells the makes that it starts: the caller's variables are not the proofs'.
