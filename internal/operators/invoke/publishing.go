@@ -2,6 +2,7 @@ package invoke
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/job"
@@ -23,8 +24,9 @@ func RefuseWhilePublishing(ctx context.Context, jobs interface {
 		}
 		for _, j := range running {
 			if j.Act.OnEvents() {
-				const until = " works through the rejected events: ask when it is done, or stop it"
-				return Refuse(api.CodePublishing, "", "the job "+j.ID+until)
+				return Refuse(api.CodePublishing, "", fmt.Sprintf(
+					"the job %s works through the rejected events, %d of %d done: ask when it has ended, or stop it",
+					j.ID, j.Done, j.Selected))
 			}
 		}
 		if after == "" {

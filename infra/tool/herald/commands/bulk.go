@@ -183,9 +183,9 @@ func showStarted(ctx context.Context, c call, started answers.Answer[api.Survey]
 	}
 	id := started.Fields.Job.JobID
 	if c.line.Bool("watch") {
-		return watcher{c.stack, c.Screen}.watch(ctx, id)
+		return watcher{c}.watch(ctx, id)
 	}
-	c.Say("started; see herald jobs show %s, or herald jobs show --watch %[1]s", answers.Safe(id))
+	c.sayNext("started; to follow it:", "jobs show --watch "+argument(id))
 	if c.JSON {
 		c.PrintJSON(started.JSON)
 	} else {

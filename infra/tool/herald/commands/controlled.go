@@ -29,7 +29,7 @@ func (c call) sayNotes(all notes) {
 		case c.line.Name == api.Discard.Name: // its note is about deliveries
 			c.Say("note: %s", answers.Safe(n.text))
 		default:
-			c.sayNext("note: "+n.text, called(c.line)+" endpoints list --tenant="+quoted(n.tenantID))
+			c.sayNext("note: "+n.text, "endpoints list"+flagged("tenant", n.tenantID))
 		}
 	}
 }

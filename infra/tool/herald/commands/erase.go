@@ -91,10 +91,10 @@ func discardRejected(ctx context.Context, c call, tenant string) error {
 	if started.Fields.Job == nil {
 		return exit.With(exit.Failed, "the job was not started; ask again")
 	}
-	screen := c.Screen
-	screen.JSON = false // the counts of the erasure are the answer
+	follows := watcher{c}
+	follows.JSON = false // the counts of the erasure are the answer
 	id := started.Fields.Job.JobID
-	if err := (watcher{c.stack, screen}).watch(ctx, id); err != nil {
+	if err := follows.watch(ctx, id); err != nil {
 		return err
 	}
 	ended, err := stack.Ask(ctx, c.stack, api.GetJob, api.JobRequest{JobID: id})

@@ -177,29 +177,32 @@ func part[R any](c call, name string, found answers.List[R], err error, columns 
 
 // advise names the commands that go on from what was found.
 func (p places) advise(letters []api.DeadLetter, rejected stack.FoundRejected) {
-	event := " --event=" + quoted(p.of.id)
-	of := " --tenant=" + quoted(p.of.tenantID) + event // an event of another tenant may have the same id
+	event := flagged("event", p.of.id)
+	of := flagged("tenant", p.of.tenantID) + event // an event of another tenant may have the same id
 	dead := func(l api.DeadLetter) bool { return l.Status == deadletter.Dead }
 	if slices.ContainsFunc(letters, dead) {
-		p.sayNext("what is dead is sent again by an operator alone:", called(p.line)+" dead replay"+of+" --watch")
+		p.sayNext("what is dead is sent again by an operator alone:", "dead replay"+of+" --watch")
 	}
 	sent := func(l api.DeadLetter) bool { return l.Status == deadletter.Replayed }
 	if at := slices.IndexFunc(letters, sent); at >= 0 {
 		p.sayNext("it was sent again, and may have been acknowledged since:",
-			called(p.line)+" deliveries show "+argument(letters[at].DeliveryID))
+			"deliveries show "+argument(letters[at].DeliveryID))
 	}
 	if slices.ContainsFunc(rejected.Data, stack.Rejected.Again) {
-		p.sayNext("the event is valid, and was not processed:", called(p.line)+" rejected publish"+of+" --watch")
+		p.sayNext("the event is valid, and was not processed:", "rejected publish"+of+" --watch")
 	}
-	if rejected.Result == api.ResultPart {
-		p.sayNext("a job counts all rejected events:", called(p.line)+" --dry-run rejected publish"+event)
+	switch rejected.Result {
+	case api.ResultPart:
+		p.sayNext("a job counts all rejected events:", "--dry-run rejected publish"+event)
+	case api.ResultPublishing:
+		p.sayNext("how far the job has come; search again when it has ended:", "jobs list --state running")
 	}
 }
 
 // adviseNowhere says where else an event may be that was found in no place.
 func (p places) adviseNowhere() {
 	if p.of.content == nil {
-		p.Say("acknowledged deliveries are found by the event as it was published: %s events find FILE", called(p.line))
+		p.Say("acknowledged deliveries are found by the event as it was published: %s", p.herald("events find FILE"))
 	}
 	p.Say("the log has all attempts, by the saved query \"the deliveries of one event\"")
 }

@@ -74,16 +74,17 @@ func TestFind_showsTheOtherPlacesWhereOneFails(t *testing.T) {
 	f.say(refusing(api.ListDeadLetters, api.Refusal{Code: api.CodeInvalidField, Field: "event_id", Message: "is odd"}))
 	f.ends(t, exit.Usage, "events find evt_1 --tenant acme", "dead letters: not answered\n",
 		"rejected events: none; not found: all 7", "event_id: is odd")
-	for result, says := range map[api.Result]string{
-		api.ResultPart: "not found among 1000: more wait", api.ResultPublishing: "not searched: more wait",
+	for result, row := range map[api.Result][2]string{
+		api.ResultPart:       {"not found among 1000: more wait", "--dry-run rejected publish --event=evt_1"},
+		api.ResultPublishing: {"not searched: more wait", "jobs list --state running"},
 	} {
+		says, leads := row[0], row[1]
 		f := nowhere()
 		f.say(to(api.ListRejected, api.RejectedList{Result: result, Searched: 1000, Note: "more wait"}))
 		f.ends(t, exit.Done, "events find evt_1 --tenant acme", "rejected events: none; "+says)
-		_, _, words := f.play(t, "", "events", "find", "evt_1", "--tenant", "acme")
-		if counts := strings.Contains(words, "next: herald --dry-run rejected publish --event=evt_1\n"); counts !=
-			(result == api.ResultPart) {
-			t.Errorf("%s: %s", result, words)
+		_, _, words := f.play(t, "", "--stack", "prod", "events", "find", "evt_1", "--tenant", "acme")
+		if diff := cmp.Diff([]string{leads}, nextOf(words)); diff != "" {
+			t.Errorf("%s leads to (-want +got):\n%s", result, diff)
 		}
 		out := f.ends(t, exit.Done, "-o json events find evt_1 --tenant acme")
 		var printed struct {

@@ -42,7 +42,7 @@ type shownJob struct {
 // showJob shows a job, the states of its deliveries, and its failures.
 func showJob(ctx context.Context, c call) error {
 	if c.line.Bool("watch") {
-		return watcher{c.stack, c.Screen}.watch(ctx, c.fields.JobID)
+		return watcher{c}.watch(ctx, c.fields.JobID)
 	}
 	j, err := stack.ReadJob(ctx, c.stack, c.fields.JobID, "", outcomeParts)
 	if err != nil {

@@ -52,7 +52,7 @@ func listed[Request any, Answer interface{ Rows() []Row }, Row any](
 	if found.NextCursor != nil {
 		hint := ""
 		if action.Name == api.ListDeadLetters.Name {
-			hint = "; herald status counts them by endpoint"
+			hint = "; " + c.herald("status") + " counts them by endpoint"
 		}
 		c.Say("there are more than %d: narrow the search, or raise --limit%s", limit, hint)
 	}

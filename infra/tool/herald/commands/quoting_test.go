@@ -3,6 +3,7 @@ package commands
 import (
 	"errors"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
+	"github.com/herald-webhooks/herald/internal/rules/event"
+	"github.com/herald-webhooks/herald/internal/rules/job"
 	"github.com/herald-webhooks/herald/internal/testkit/names"
 )
 
@@ -166,3 +169,34 @@ func TestCommands_askAboutTheTenantThatWasTyped(t *testing.T) {
 		}
 	}
 }
+
+// With several stacks, or on the local one, a command that names none would ask another stack or be refused.
+func TestCommands_suggestOnlyWhatLeadsToTheirStack(t *testing.T) {
+	ended := api.Job{JobID: "job_1", Act: job.Publish, State: job.Stopped, Selected: 2, Done: 1}
+	rejected := []api.RejectedEvent{{Reason: event.NotProcessed}, {Reason: event.InvalidEvent + "no type"}}
+	counted := to(api.StartJob, api.Survey{Selected: 1, Ready: 1, Complete: true, Job: &ended})
+	for line, f := range map[string]*fake{
+		"rejected list":                          fakeOf(to(api.ListRejected, api.RejectedList{List: listOf(rejected...)})),
+		"-y rejected publish --reason x":         fakeOf(counted),
+		"-y rejected publish --reason x --watch": fakeOf(counted, to(api.GetJob, ended)),
+		"dead list --limit 1": fakeOf(to(api.ListDeadLetters, api.List[api.DeadLetter]{
+			Data: []api.DeadLetter{{}}, NextCursor: new("more"),
+		})),
+		"events find evt_1 --tenant acme": nowhere(),
+		"types":                           {},
+	} {
+		_, out, words := f.play(t, "", append([]string{"--stack", "prod"}, strings.Fields(line)...)...)
+		all := commandsIn.FindAllString(words, -1)
+		if len(all) == 0 {
+			t.Errorf("%s suggests nothing:\n%s%s", line, out, words)
+		}
+		for _, command := range all {
+			if !strings.HasPrefix(command, "herald --stack prod ") {
+				t.Errorf("%s suggests %s", line, command)
+			}
+		}
+	}
+}
+
+// commandsIn finds herald with what stands behind it. Its name in front of a fault is no command.
+var commandsIn = regexp.MustCompile(`\bherald [^\n]*`)

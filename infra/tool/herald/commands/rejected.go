@@ -55,11 +55,11 @@ func listRejected(ctx context.Context, c call) error {
 		return nil
 	}
 	if again {
-		c.Say("next: %s rejected publish --reason %s --watch", called(c.line), event.NotProcessed)
+		c.sayNext("", "rejected publish --reason "+event.NotProcessed+" --watch")
 	}
 	if invalid {
 		c.sayNext("invalid events would be rejected again; once their publishers know, delete them for good:",
-			called(c.line)+" rejected discard --reason invalid --watch")
+			"rejected discard --reason invalid --watch")
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func showEndpoint(ctx context.Context, c call) error {
 	}
 	c.showPage(page)
 	for _, step := range next.Of(next.SituationOf(e, its.CanReplay())) {
-		c.sayNext(step.Warning, called(c.line)+" "+commandOf(step.Act, c, e))
+		c.sayNext(step.Warning, commandOf(step.Act, c, e))
 	}
 	return nil
 }

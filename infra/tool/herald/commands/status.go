@@ -44,9 +44,9 @@ func showStatus(ctx context.Context, c call) error {
 	} else {
 		printStatus(c, o)
 		if o.trouble.Fields.NextCursor != nil {
-			c.Say("and more endpoints: %s endpoints list", called(c.line))
+			c.Say("and more endpoints: %s", c.herald("endpoints list"))
 		}
-		for _, next := range suggestions(called(c.line), o.sum, o.causes(), o.trouble.Fields.Data) {
+		for _, next := range suggestions(o.sum, o.causes(), o.trouble.Fields.Data) {
 			c.sayNext(next.why, next.command)
 		}
 	}

@@ -20,17 +20,23 @@ import (
 // mostReplays bounds the replays that a status suggests.
 const mostReplays = 5
 
-// suggested is a command to go on with.
+// suggested is a command to go on with, without the name of the program.
 type suggested struct{ command, why string }
 
-// sayNext prints a command on a line that every shell takes as it stands. Its reason has the line above: zsh takes what
-// follows a # for arguments.
+// sayNext prints a command of herald on a line that every shell takes as it is. The reason is on the line above it: zsh
+// takes what follows a # for arguments.
 func (c call) sayNext(why, command string) {
 	if why != "" {
 		c.Say("%s", answers.Safe(why))
 	}
-	c.Say("next: %s", command)
+	c.Say("next: %s", c.herald(command))
 }
+
+// herald is a command that leads to the stack of this line.
+func (c call) herald(command string) string { return called(c.line) + " " + command }
+
+// flagged is a flag of a command, with a value that may look like a flag.
+func flagged(name, value string) string { return " --" + name + "=" + quoted(value) }
 
 // named is an endpoint as a suggestion names it, in its state.
 type named struct {
@@ -61,39 +67,37 @@ func ofCause(c api.Cause) named { return named{c.TenantID, c.EndpointID, c.Descr
 
 // suggestions are the commands that go on from a status: to the endpoints in trouble by state, to replays for the
 // endpoints that take deliveries, and to rejected events.
-func suggestions(
-	herald string, sum api.Summary, causes []api.Cause, trouble []api.ListedEndpoint,
-) (commands []suggested) {
+func suggestions(sum api.Summary, causes []api.Cause, trouble []api.ListedEndpoint) (commands []suggested) {
 	all := namedIn(causes, trouble)
 	because := func(e named) string { return nameOf(e, all) + " is " + string(e.state) + ":" }
 	for _, g := range next.Groups(all, func(e named) api.State { return e.state }, sum.Endpoints.States) {
-		commands = append(commands, toGroup(herald, g, all, next.PauseReasons(trouble)))
+		commands = append(commands, toGroup(g, all, next.PauseReasons(trouble)))
 	}
 	var replays []suggested
 	for _, cause := range causes {
 		e := ofCause(cause)
-		command := suggested{herald + " dead replay --endpoint " + nameOf(e, all) + " --watch", because(e)}
+		command := suggested{"dead replay --endpoint " + nameOf(e, all) + " --watch", because(e)}
 		if next.Takes(e.state) && !slices.Contains(replays, command) && len(replays) < mostReplays {
 			replays = append(replays, command)
 		}
 	}
 	commands = append(commands, replays...)
 	if sum.DeadLetters[deadletter.Replaying].Count > 0 {
-		commands = append(commands, suggested{herald + " dead list --status replaying",
+		commands = append(commands, suggested{"dead list --status replaying",
 			"a dead letter that has been replaying for two minutes can be replayed again:"})
 	}
 	if stack.RejectedIn(sum) > 0 {
-		commands = append(commands, suggested{command: herald + " rejected list"})
+		commands = append(commands, suggested{command: "rejected list"})
 	}
 	return commands
 }
 
 // toGroup leads to a group of endpoints: to its list, or to the one that it has.
-func toGroup(herald string, g next.Group[named], all []named, pauses []string) suggested {
+func toGroup(g next.Group[named], all []named, pauses []string) suggested {
 	some, more := g.Some()
 	if g.Count == 1 {
 		name := nameOf(some[0], all)
-		return suggested{herald + " endpoints show " + name, g.Says(name, pauses)}
+		return suggested{"endpoints show " + name, g.Says(name, pauses)}
 	}
 	var names []string
 	for _, e := range some {
@@ -103,7 +107,7 @@ func toGroup(herald string, g next.Group[named], all []named, pauses []string) s
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
 	return suggested{
-		herald + " endpoints list --state " + quoted(string(g.State)), g.Says("", pauses) + ": " + strings.Join(names, ", "),
+		"endpoints list --state " + quoted(string(g.State)), g.Says("", pauses) + ": " + strings.Join(names, ", "),
 	}
 }
 

@@ -81,17 +81,17 @@ func tenantJSONOf(t stack.Tenant, traffic *stack.TenantTraffic) (shown tenantJSO
 
 // sayPlaybook says the next step against a key in the wrong hands: pause, revoke, then pause what a key sent elsewhere.
 func (c call) sayPlaybook(t stack.Tenant) {
-	herald, id := called(c.line), t.Fields.TenantID
+	id := t.Fields.TenantID
 	const reason = " --reason compromised"
 	pausable := !t.Bare && !t.Fields.Marks.Unreadable // otherwise nothing is sent to it, and a pause is refused
 	switch ids := t.ToPause(); {
 	case !pausable && t.GoodKeys() == 0:
 	case pausable && !t.Fields.Marks.Paused():
-		c.sayNext("if a key is in the wrong hands:", herald+" tenants pause "+argument(id)+reason)
+		c.sayNext("if a key is in the wrong hands:", "tenants pause "+argument(id)+reason)
 	case t.GoodKeys() > 0:
-		c.sayNext("", herald+" keys revoke-all "+argument(id)+reason)
+		c.sayNext("", "keys revoke-all "+argument(id)+reason)
 	case len(ids) > 0:
-		command := herald + " endpoints pause --tenant=" + quoted(id) + reason
+		command := "endpoints pause" + flagged("tenant", id) + reason
 		for _, id := range ids { // of the audit log, to which others may write
 			command += " " + quoted(id)
 		}
@@ -99,6 +99,6 @@ func (c call) sayPlaybook(t stack.Tenant) {
 	case t.Fields.Marks.Paused() && t.Incomplete():
 		c.Say("which of its keys can be used, or all that they changed, is not known: do not resume it yet")
 	case t.Fields.Marks.Paused():
-		c.sayNext("once its owner has a new key and new secrets:", herald+" tenants resume "+argument(id))
+		c.sayNext("once its owner has a new key and new secrets:", "tenants resume "+argument(id))
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/answers"
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
-	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/job"
 )
@@ -28,16 +27,13 @@ const (
 )
 
 // watcher follows jobs.
-type watcher struct {
-	functions stack.Functions
-	terminal.Screen
-}
+type watcher struct{ call }
 
 // watch follows a job until it is done or stopped.
 func (w watcher) watch(ctx context.Context, id string) error {
 	for last := ""; ; {
-		j, err := look(ctx, id, func() (answers.Answer[api.Job], error) {
-			return stack.Ask(ctx, w.functions, api.GetJob, api.JobRequest{JobID: id})
+		j, err := look(ctx, w, id, func() (answers.Answer[api.Job], error) {
+			return stack.Ask(ctx, w.stack, api.GetJob, api.JobRequest{JobID: id})
 		})
 		if err != nil {
 			return err
@@ -58,21 +54,22 @@ func (w watcher) watch(ctx context.Context, id string) error {
 			return w.showEnd(ctx, j)
 		}
 		if !client.Pause(ctx, pollEvery) {
-			w.Say("the job goes on by itself; to stop it: herald jobs stop %s", id)
+			w.Say("the job goes on by itself; to stop it: %s", w.herald("jobs stop "+argument(id)))
 			return nil
 		}
 	}
 }
 
 // look asks again where a function failed: the job still goes on.
-func look[T any](ctx context.Context, id string, ask func() (T, error)) (found T, err error) {
+func look[T any](ctx context.Context, w watcher, id string, ask func() (T, error)) (found T, err error) {
 	for faults := 1; ; faults++ {
 		found, err = ask()
 		if failed := (*exit.Error)(nil); !errors.As(err, &failed) || failed.Code != exit.Failed {
 			return found, err
 		}
 		if faults == mostFaults {
-			return found, exit.With(exit.Failed, "%v\nThe job itself goes on: herald jobs show --watch %s", err, id)
+			return found, exit.With(exit.Failed, "%v\nThe job itself goes on: %s", err,
+				w.herald("jobs show --watch "+argument(id)))
 		}
 		if !client.Pause(ctx, outcomeEvery) {
 			return found, ctx.Err()
@@ -91,10 +88,11 @@ func (w watcher) showEnd(ctx context.Context, ended answers.Answer[api.Job]) err
 			return err
 		}
 	case j.Act == job.Publish && j.Done > 0:
-		w.Say("the events queue has accepted %d; their deliveries follow, or herald rejected list has them again", j.Done)
+		w.Say("the events queue has accepted %d; their deliveries follow, or %s has them again", j.Done,
+			w.herald("rejected list"))
 	}
 	if j.State != job.Done || notDone(j) != "" {
-		return &exit.Error{Code: exit.Unhealthy, Text: "not all were done: herald jobs show " + j.JobID}
+		return &exit.Error{Code: exit.Unhealthy, Text: "not all were done: " + w.herald("jobs show "+argument(j.JobID))}
 	}
 	return nil
 }
@@ -126,8 +124,8 @@ func (w watcher) awaitOutcome(ctx context.Context, id string) error {
 	var o stack.Outcome
 	for unmoved, before := 0, -1; ; unmoved++ {
 		var err error
-		o, err = look(ctx, id, func() (stack.Outcome, error) {
-			return stack.ReadOutcome(ctx, w.functions, id, outcomeParts)
+		o, err = look(ctx, w, id, func() (stack.Outcome, error) {
+			return stack.ReadOutcome(ctx, w.stack, id, outcomeParts)
 		})
 		if err != nil {
 			return err
