@@ -37,7 +37,7 @@ func showTenant(ctx context.Context, c call) error {
 	page := c.site().TenantPage(t)
 	page.Lists = append(page.Lists, c.site().TenantActs(t)...)
 	if traffic != nil {
-		page.Lists = append(page.Lists, c.site().TenantTraffic(*traffic))
+		page.Lists = append(page.Lists, c.site().TenantTraffic(*traffic, nil))
 	}
 	c.showPage(page)
 	c.sayPlaybook(t)

@@ -34,10 +34,7 @@ func tenantPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 			Title: "AWS bills the bytes that two queries search: an hour of deliver's log each"})
 	} else {
 		traffic, err := stack.ReadTraffic(ctx, s.Log, id, s.Now())
-		if err != nil {
-			return nil, err
-		}
-		shown.Lists = append([]parts.Section{s.site.TenantTraffic(traffic)}, shown.Lists...)
+		shown.Lists = append([]parts.Section{s.site.TenantTraffic(traffic, err)}, shown.Lists...)
 	}
 	shown.More = id
 	return shown, nil

@@ -209,8 +209,13 @@ func (s Site) Shares(q url.Values, shares stack.Shares, whose Column[stack.Share
 	return t.Or("No attempt in the last hour.")
 }
 
-// TenantTraffic is a tenant's part of the last hour's attempts, with its endpoints by the time that they took.
-func (s Site) TenantTraffic(t stack.TenantTraffic) Section {
+// TenantTraffic is a tenant's part of the last hour's attempts, with its endpoints by the time that they took, or why
+// it could not be read.
+func (s Site) TenantTraffic(t stack.TenantTraffic, err error) Section {
+	const title = "Traffic of the last hour"
+	if err != nil {
+		return Section{Title: title, Note: "It is not shown: " + err.Error(), List: NewTable[stack.Share](nil, nil)}
+	}
 	whose := IDs(s, "endpoint", "/endpoint", "endpoint_id", func(share stack.Share) string { return share.ID })
-	return Section{Title: "Traffic of the last hour", Note: t.Words(), List: s.Shares(nil, t.Endpoints, whose)}
+	return Section{Title: title, Note: t.Words(), List: s.Shares(nil, t.Endpoints, whose)}
 }
