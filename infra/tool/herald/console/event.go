@@ -109,14 +109,7 @@ func (s *Server) withRejected(ctx context.Context, w whereabouts) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	type row = stack.Rejected
-	t := parts.NewTable(url.Values{}, found.Data,
-		parts.IDs(s.site, "message", "", "", func(e row) string { return e.MessageID }),
-		parts.Text("tenant", "name", "tenant_id", func(e row) any { return e.Tenant }),
-		parts.Text("type", "name", "", func(e row) any { return e.Type }),
-		parts.Text("reason", "wide", "", func(e row) any { return e.Fault }),
-		parts.States("valid", "", validColours, func(e row) string { return e.Valid }),
-		parts.Moment(s.site, "sent", func(e row) time.Time { return e.SentAt })).Or("None.")
+	t := parts.NewTable(url.Values{}, found.Data, s.rejectedColumns()...).Or("None.")
 	t.Linked(parts.Each(found.Data, s.bodyOf))
 	w.Places = []parts.Section{{Title: "Rejected events", Note: found.Note, List: t}}
 	w.Looks = choice{

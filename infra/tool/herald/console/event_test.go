@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/event"
@@ -53,6 +54,22 @@ func TestEvent_saysThatATenantHasNoEndpoint(t *testing.T) {
 	web, browser, _ := open(t, said(to(api.ListDeadLetters, listOf[api.DeadLetter]()),
 		to(api.ListEndpoints, listOf[api.ListedEndpoint]())))
 	body(t, get(t, browser, web.URL+"/event?event_id=evt_1&tenant_id=acmee"), "the tenant acmee has no endpoint")
+}
+
+// The list of rejected events shows what its buttons select, even if it was reached from the page of one event.
+func TestRejected_listsTheEventThatItsButtonsSelect(t *testing.T) {
+	const one, other = "m_1", "m_2"
+	all := []api.RejectedEvent{{MessageID: one, EventID: "evt_1"}, {MessageID: other, EventID: "evt_2"}}
+	f := said(to(api.ListRejected, api.RejectedList{List: listOf(all...)}))
+	web, browser, _ := open(t, f)
+	if page := body(t, get(t, browser, web.URL+"/rejected?event_id=evt_1"), one); strings.Contains(page, other) {
+		t.Errorf("shows %s", other)
+	}
+	for len(all) < stack.MaxPage {
+		all = append(all, api.RejectedEvent{MessageID: other, EventID: "evt_2"})
+	}
+	f.say(to(api.ListRejected, api.RejectedList{List: listOf(all...)}))
+	body(t, get(t, browser, web.URL+"/rejected?event_id=evt_9"), "evt_9 was looked for among 100 rejected events")
 }
 
 // Without a tenant, the latest dead letters are searched, and lead to the tenants that have some.

@@ -36,7 +36,7 @@ func rejectedPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := ask(ctx, s, api.ListRejected, rejectedRequest(of))
+	found, err := s.listRejected(ctx, of)
 	refused, is := errors.AsType[*api.Refusal](err)
 	if is && refused.Code == api.CodePublishing {
 		t := parts.NewTable[stack.Rejected](q, nil).Or("A job is working through the rejected events. You cannot see them " +
@@ -61,10 +61,22 @@ func rejectedPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 // validColours are those of the answers to whether an event is valid.
 var validColours = map[string]string{"yes": "good", "no": "bad"}
 
+// rejectedColumns are those of every list of rejected events.
+func (s *Server) rejectedColumns() []parts.Column[stack.Rejected] {
+	type row = stack.Rejected
+	return []parts.Column[row]{
+		parts.IDs(s.site, "message", "", "", func(e row) string { return e.MessageID }),
+		parts.Text("tenant", "name", "tenant_id", func(e row) any { return e.Tenant }),
+		parts.Text("type", "name", "", func(e row) any { return e.Type }),
+		parts.Text("reason", "wide", "", func(e row) any { return e.Fault }),
+		parts.States("valid", "", validColours, func(e row) string { return e.Valid }),
+		parts.Moment(s.site, "sent", func(e row) time.Time { return e.SentAt }),
+	}
+}
+
 // rejectedList are rejected events, each with a box.
 func (s *Server) rejectedList(q url.Values, events []stack.Rejected) *parts.Table {
 	type row = stack.Rejected
-	id := func(e row) string { return e.MessageID }
 	body := parts.Column[row]{Title: "body", Class: "body", Cell: func(e row) parts.Cell {
 		text := "It is too large to show here: herald rejected show " + e.MessageID
 		if e.Body != nil {
@@ -72,12 +84,8 @@ func (s *Server) rejectedList(q url.Values, events []stack.Rejected) *parts.Tabl
 		}
 		return parts.Cell{Text: next.Number(e.Bytes, "byte", "bytes"), Pre: parts.Pretty(text)}
 	}}
-	t := parts.NewTable(q, events, parts.IDs(s.site, "message", "", "", id),
-		parts.Text("tenant", "name", "tenant_id", func(e row) any { return e.Tenant }),
-		parts.Text("type", "name", "", func(e row) any { return e.Type }),
-		parts.Text("reason", "wide", "", func(e row) any { return e.Fault }),
-		parts.States("valid", "", validColours, func(e row) string { return e.Valid }),
-		parts.Moment(s.site, "sent", func(e row) time.Time { return e.SentAt }), body)
+	t := parts.NewTable(q, events, append(s.rejectedColumns(), body)...)
+	id := func(e row) string { return e.MessageID }
 	return t.Ticked("message_id", parts.Each(events, id), "Choose").Or("No event waits here. An event comes here when " +
 		"it breaks a rule for publishing, or when fanout fails to process it.")
 }

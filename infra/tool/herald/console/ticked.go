@@ -157,7 +157,7 @@ func eventRows(ctx context.Context, s *Server, q url.Values) (found tickedRows, 
 		return found, err
 	}
 	found.drawn = true
-	events, err := ask(ctx, s, api.ListRejected, rejectedRequest(of))
+	events, err := s.listRejected(ctx, of)
 	for _, e := range events.Data {
 		told := stack.DescribeRejected(e)
 		found.rows = append(found.rows, tickedRow{told.MessageID, told.Tenant, told.Type, told.Fault, told.SentAt})
@@ -166,9 +166,19 @@ func eventRows(ctx context.Context, s *Server, q url.Values) (found tickedRows, 
 	return found, err
 }
 
-// rejectedRequest asks for the rejected events of a selection.
-func rejectedRequest(of api.Selector) api.RejectedRequest {
-	return api.RejectedRequest{
+// listRejected lists the rejected events of a selection. One event is looked for here: the function's own search shows
+// no body, and adds events that name no tenant, which a job would not select.
+func (s *Server) listRejected(ctx context.Context, of api.Selector) (found api.RejectedList, err error) {
+	found, err = ask(ctx, s, api.ListRejected, api.RejectedRequest{
 		Limit: new(stack.MaxPage), TenantID: of.TenantID, Reason: of.Reason, Since: of.Since, Until: of.Until,
+	})
+	if of.EventID == "" {
+		return found, err
 	}
+	if len(found.Data) == stack.MaxPage {
+		found.Note = fmt.Sprintf("The event %s was looked for among %d rejected events. There may be more.",
+			of.EventID, stack.MaxPage)
+	}
+	found.Data = slices.DeleteFunc(found.Data, func(e api.RejectedEvent) bool { return e.EventID != of.EventID })
+	return found, err
 }
