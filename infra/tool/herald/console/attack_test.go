@@ -38,6 +38,8 @@ func TestPages_isolateWhateverTheyShow(t *testing.T) {
 			"/subscribers?event_type=%s&cursor=%[1]s",
 			"/confirm?act=%s", "/confirm?act=purge&delivery_id=%s", "/confirm?act=release&endpoint_id=%s",
 			"/confirm?act=resume_tenant&tenant_id=%s", "/confirm?act=resume_job&job_id=%s",
+			"/event?event_id=%s&tenant_id=%[1]s", "/tail?tenant_id=%s&endpoint_id=%[1]s", "/chart?tenant_id=%s&drawn=%[1]s",
+			"/tenant?tenant_id=%s", "/tenant/acts?tenant_id=%s&since=%[1]s", "/rejected?event_id=%s",
 			"/?done=%s", "/job?cursor=%s", "/delivery?delivery_id=%s",
 		} {
 			path = strings.NewReplacer("%s", url.QueryEscape(text), "%[1]s", url.QueryEscape(text)).Replace(path)

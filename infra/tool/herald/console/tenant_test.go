@@ -1,6 +1,8 @@
 package console
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
@@ -181,4 +184,32 @@ func TestTenant_showsItsTrafficOnRequestAlone(t *testing.T) {
 	body(t, get(t, browser, web.URL+"/tenant?tenant_id=acme&traffic=1"), "Traffic of the last hour",
 		"75.0 % of all attempts", "Estimates: ", "webhook_1")
 	body(t, get(t, browser, web.URL+"/shares"), "Estimates: ")
+}
+
+// The page around the part says so already, and an id is there once.
+func TestTenant_saysOnceThatAButtonIsDenied(t *testing.T) {
+	f := said(theTenant(api.TenantMarks{}))
+	f.denied = string(api.Control)
+	web, browser, _ := open(t, f)
+	part := func(r *http.Request) { r.Header.Set("Hx-Request", "true") }
+	const note = `id="denied"`
+	body(t, get(t, browser, web.URL+"/tenant/acts?tenant_id=acme"), note)
+	if page := body(t, get(t, browser, web.URL+"/tenant/acts?tenant_id=acme", part)); strings.Contains(page, note) {
+		t.Error("the part says so again")
+	}
+}
+
+// deafLog answers no query.
+type deafLog struct{ Log }
+
+func (deafLog) Shares(context.Context, time.Time, time.Time) (stack.Shares, error) {
+	return stack.Shares{}, errors.New("the query took longer than 20 s")
+}
+
+// A query that fails takes nothing with it: the page has the buttons that stop a thief.
+func TestTenant_isShownWithoutItsTraffic(t *testing.T) {
+	web, browser, s := open(t, said(theTenant(api.TenantMarks{})))
+	s.Log = deafLog{s.Log}
+	body(t, get(t, browser, web.URL+"/tenant?tenant_id=acme&traffic=1"), "act=compromised",
+		"It is not shown: the query took longer than 20 s")
 }
