@@ -56,7 +56,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident practise settings forms test unit e2e lint sizes freeze regions mutants invariants fuzz publishers versions suite fips vulns build site handbook package reproducible rehearse terraform native cli verify bench simulate dashboard picture cost second-engine libraries oauth outbox hostile proofs tools clean
+.PHONY: help run stack incident practise settings forms browser test unit e2e lint sizes freeze regions mutants invariants fuzz publishers versions suite fips vulns build site handbook package reproducible rehearse terraform native cli verify bench simulate dashboard picture cost second-engine libraries oauth outbox hostile proofs tools clean
 
 # The targets that people use. The others prove or measure one thing each, or serve these.
 USED := run stack incident test site cli verify build package proofs
@@ -87,6 +87,9 @@ settings: native tools ## use the settings page to copy in Chromium, by keyboard
 
 forms: native tools ## give every form of the console wrong input by keyboard, in Chromium, and discard by a filter (minutes)
 	@go test -count 1 -v -tags emulator,incident -run 'TestEveryFormIsStillThere|TestRejectedEvents' ./infra/tool/herald
+
+browser: native tools ## look at every page of the console and of the site in Chromium, by axe-core and in five widths (nightly; minutes)
+	@go test -count 1 -v -tags emulator,incident -run TestTheConsoleInABrowser ./infra/tool/herald
 
 test: ## run everything (TIMEOUT=60m on a busy machine); what lacks a program is named last, or CI=true installs it
 	@rm -rf .local/test; mkdir -p .local/test; status=0; [ "$(CI)" != true ] || .ci/system install || status=1; \

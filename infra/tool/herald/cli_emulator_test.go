@@ -54,6 +54,7 @@ func TestCommandsOnTheLocalStack(t *testing.T) {
 	mended.Fail()
 	eventually(t, "a line of tail", func(context.Context) (bool, error) { return len(lines) > 0, nil })
 	contains(t, <-lines, "http_5xx")
+	i.hasPages(t, broken, id)
 	ends(t, exit.Unhealthy, "status", broken.ID)
 	ends(t, exit.Done, "endpoints show "+broken.ID+" --tenant acme", "failing")
 	ends(t, exit.Done, "types used user.deleted", broken.ID, "user.deleted")

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -37,10 +36,6 @@ const (
 // A tenant with 50 endpoints and 5,000 dead letters, of which a thief has a key: nothing more is sent to what the thief
 // made or moved, by commands alone and by the page alone. The tenant's id is all that is typed, and a number.
 func TestACompromisedTenant(t *testing.T) {
-	axe, err := os.ReadFile("../../../.tools/openapi/node_modules/axe-core/axe.min.js")
-	if err != nil {
-		t.Fatal(err)
-	}
 	i := startStack(t)
 	ids := i.manyEndpoints(t, 46) // and four that are made with stolen keys
 	i.manyLetters(t, ids, 5000)
@@ -56,7 +51,7 @@ func TestACompromisedTenant(t *testing.T) {
 
 	ends(t, exit.Done, "tenants resume acme")
 	foreign = i.steals(t, "by-page", ids[1])
-	b := openBrowser(t, string(axe), "")
+	b := openBrowser(t, axeCore(t), "")
 	b.console(t, stack.Connect)
 	b.visit(t, "/", "What to do")
 	o := clicker{t, b}

@@ -1,13 +1,10 @@
-//go:build emulator
+//go:build emulator && incident
 
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,7 +21,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/commands"
-	"github.com/herald-webhooks/herald/infra/tool/herald/terminal"
 	"github.com/herald-webhooks/herald/internal/testkit/patience"
 )
 
@@ -80,26 +76,10 @@ func (b *browser) note(event any) {
 	}
 }
 
-// console starts `herald --local console` with this way to connect, and lets the browser in.
+// console starts a console with this way to connect, and lets the browser in.
 func (b *browser) console(t *testing.T, connect commands.Connect) (address string) {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	t.Cleanup(stop)
-	r, w := io.Pipe()
-	on := &terminal.Terminal{In: strings.NewReader(""), Out: w, Err: io.Discard, Now: time.Now}
-	ended := make(chan int, 1)
-	go func() {
-		ended <- commands.Run(ctx, []string{"herald", "--local", "console"}, on, connect)
-		_ = w.Close()
-	}()
-	line, err := bufio.NewReader(r).ReadString('\n')
-	if err != nil {
-		t.Fatal(err, <-ended)
-	}
-	u, err := url.Parse(strings.TrimSpace(line))
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := startConsole(t, connect)
 	b.do(t, chromedp.Navigate(u.String()))
 	b.address = "http://" + u.Host + strings.TrimSuffix(u.Path, "/")
 	return b.address
