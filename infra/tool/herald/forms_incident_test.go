@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -39,12 +38,8 @@ const fieldsOfForms = `[...document.querySelectorAll("main form")].flatMap((form
 // Every field of every form takes wrong input by the keyboard alone, and its form is still there with it. Where the
 // input was refused, the fault is beside the field. Each page that comes of it passes axe-core.
 func TestEveryFormIsStillThereAfterWrongInput(t *testing.T) {
-	axe, err := os.ReadFile("../../../.tools/openapi/node_modules/axe-core/axe.min.js")
-	if err != nil {
-		t.Fatal(err)
-	}
 	i := startStack(t)
-	b := openBrowser(t, string(axe), t.TempDir())
+	b := openBrowser(t, axeCore(t), t.TempDir())
 	b.console(t, stack.Connect)
 	filled, refused := 0, 0
 	for _, path := range formPages {
@@ -164,7 +159,7 @@ func (b *browser) mistypesTheNumber(t *testing.T, i incident) {
 	b.passesAxe(t)
 	b.do(t, chromedp.SendKeys(chromedp.CSS(`input[name=typed]`), "2"+kb.Enter),
 		chromedp.WaitVisible(chromedp.CSS(`input[name=typed][aria-invalid]`)))
-	b.says(t, "this is not the number of the question")
+	b.says(t, "that is not the number in the question")
 	b.passesAxe(t)
 	b.do(t, chromedp.SendKeys(chromedp.CSS(`input[name=typed]`), "1"+kb.Enter),
 		chromedp.WaitVisible(chromedp.CSS(`.note[role=status]`)))
