@@ -25,7 +25,7 @@ type tailed struct {
 	List         *parts.Table
 }
 
-// A page that follows asks for more every second, and no more when it has ended.
+// A page that follows asks for more by itself, until it has ended.
 func (t tailed) settled() bool { return !t.Running }
 
 // followed are the attempts of an address or a form.
