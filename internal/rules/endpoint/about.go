@@ -91,7 +91,7 @@ func CheckPair(name, value string) error {
 
 func checkUndisguised(text string) error {
 	if strings.ContainsFunc(text, Disguises) {
-		return errors.New("must not have control characters, or embeddings, overrides or isolates of a direction of text")
+		return errors.New("must not have control characters, or ones that embed, override or isolate a direction of text")
 	}
 	return nil
 }
