@@ -50,7 +50,7 @@ type crowd struct {
 func TestNoRequestHidesEventsFromAJobThatPublishes(t *testing.T) {
 	for _, at := range bystanders {
 		for _, dying := range []float64{0, 1} {
-			for _, n := range []int{1, 8} {
+			for _, n := range []int{1, 4} {
 				what := fmt.Sprintf("%d at once, %g die: %s", n, dying, at)
 				playCrowd(t, what, 0, n, []string{at}, func(c *crowd) { c.slow, c.dying = 20*time.Millisecond, dying })
 			}
