@@ -102,6 +102,9 @@ type JobOutcome struct {
 	// Those that wait, or are being tried.
 	UnderWay int `json:"under_way"`
 
+	// Those under way that are held for their endpoints.
+	Held int `json:"held"`
+
 	// Those that were discarded on their way.
 	Discarded int `json:"discarded"`
 

@@ -126,6 +126,9 @@ func (v jobView) outcome(ctx context.Context, call *invoke.Call, req api.JobPage
 			o.Discarded++
 		default:
 			o.UnderWay++
+			if r.State.Held(r.NextAttemptAt) {
+				o.Held++
+			}
 		}
 	}
 	return o, nil

@@ -46,6 +46,7 @@ func (a *account) showsAJob() {
 	} {
 		a.putDeliveries(delivery.Record{Ref: ref("msg_" + string(rune('b'+n))), State: state})
 	}
+	a.putDeliveries(delivery.Record{Ref: ref("msg_h"), State: delivery.Waiting, NextAttemptAt: at})
 	const shown = `{"job_id":"job_1","act":"replay","state":"running","selector":{"tenant_id":"acme","endpoint_id":"",` +
 		`"reason":"","status":"dead","since":null,"until":"2026-05-01T12:00:00Z"},"operator":"ann",` +
 		`"started_at":"2026-05-01T12:00:00Z","updated_at":"2026-05-01T12:00:00Z","stopped_by":"","selected":9,"done":2,` +
@@ -79,7 +80,7 @@ func (a *account) showsAJob() {
 		a.Errorf("%d and %d failures (-want +got)\n%s", len(first.Data), len(second.Data), diff)
 	}
 	outcome := read[api.JobOutcome](a, "job_outcome", one)
-	counts := api.JobOutcome{Sent: 20, Delivered: 1, DeadAgain: 2, UnderWay: 2, Discarded: 1, Unknown: 14}
+	counts := api.JobOutcome{Sent: 20, Delivered: 1, DeadAgain: 2, UnderWay: 3, Held: 1, Discarded: 1, Unknown: 13}
 	counts.NextCursor = outcome.NextCursor
 	if diff := cmp.Diff(counts, outcome); diff != "" || outcome.NextCursor == nil {
 		a.Errorf("outcome (-want +got)\n%s", diff)

@@ -35,6 +35,9 @@ const (
 	Purged       State = "purged" // its dead letter, by an operator
 )
 
+// Held reports whether a delivery with such a next attempt waits for its endpoint, and not for its schedule.
+func (s State) Held(nextAttemptAt time.Time) bool { return s == Waiting && nextAttemptAt.IsZero() }
+
 // Ended reports whether the life is over, and no receiver has taken it.
 func (s State) Ended() bool { return s == Dead || s == Discarded || s == Purged }
 

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -18,7 +17,7 @@ func TestWatch_endsWithTheOutcome(t *testing.T) {
 	for under, want := range map[int]time.Duration{0: outcomeEvery, 2: mostUnmoved*outcomeEvery + outcomeEvery} {
 		synctest.Test(t, func(t *testing.T) {
 			outcome := func(under int) string {
-				return written(api.JobOutcome{Sent: 9, Delivered: 7, UnderWay: under})
+				return written(api.JobOutcome{Sent: 9, Delivered: 7, UnderWay: under, Held: min(under, 1)})
 			}
 			f := fakeOf(to(api.GetJob, api.Job{
 				JobID: "job_1", Act: job.Replay, State: job.Done, Selected: 9, Done: 9,
@@ -27,8 +26,9 @@ func TestWatch_endsWithTheOutcome(t *testing.T) {
 			f.later = slices.Insert(f.later, 1, slices.Repeat([]string{""}, mostFaults-1)...)
 			want += (mostFaults - 1) * outcomeEvery
 			begun := time.Now()
-			said := fmt.Sprintf("of 9 sent: 7 delivered, 0 dead again, %d under way", under)
-			if f.ends(t, exit.Done, "jobs show --watch job_1", said); time.Since(begun) != want {
+			said := map[int]string{0: "0 under way\n", 2: "2 under way, of these 1 held for their endpoints\n"}[under]
+			f.ends(t, exit.Done, "jobs show --watch job_1", "of 9 sent: 7 delivered, 0 dead again, "+said)
+			if time.Since(begun) != want {
 				t.Errorf("after %s, want %s", time.Since(begun), want)
 			}
 		})

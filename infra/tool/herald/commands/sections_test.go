@@ -88,7 +88,9 @@ func TestShow_hasTheFieldsThatTheConsoleHas(t *testing.T) {
 	ofJob["Selector.PublishedUntil"] = stopped.Selector.PublishedUntil.Format(time.RFC3339)
 	f := fakeOf(to(api.GetEndpoint, endpoint), to(api.GetDelivery, one), to(api.GetJob, stopped),
 		to(api.ListDeliveries, api.DeliveryList{}), to(api.ListDeadLetters, listOf(api.DeadLetter{DeliveryID: "msg_1"})),
-		to(api.GetJobOutcome, api.JobOutcome{Sent: 7}), to(api.ListJobFailures, listOf(api.JobFailure{ID: "msg_9"})))
+		to(api.GetJobOutcome, api.JobOutcome{Sent: 7, UnderWay: 5, Held: 3}),
+		to(api.ListJobFailures, listOf(api.JobFailure{ID: "msg_9"})))
+	ofJob["Outcome.Held"] = "under way, of these 3 held for their endpoints"
 	for line, c := range map[string]struct {
 		page  string
 		shown map[string]string

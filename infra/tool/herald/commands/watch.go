@@ -137,7 +137,8 @@ func (w watcher) awaitOutcome(ctx context.Context, id string) error {
 			break
 		}
 	}
-	w.Say("of %d sent: %d delivered, %d dead again, %d under way", o.Sent, o.Delivered, o.DeadAgain, o.UnderWay)
+	w.Say("of %d sent: %d delivered, %d dead again, %d under way%s", o.Sent, o.Delivered, o.DeadAgain, o.UnderWay,
+		o.HeldWords())
 	if o.Discarded > 0 || o.Unknown > 0 {
 		w.Say("and %d discarded, %d unknown, since their records have expired", o.Discarded, o.Unknown)
 	}

@@ -101,7 +101,9 @@ func usualJobs(text string, at time.Time) []answered {
 			{JobID: "job_1", Act: job.Replay, Operator: text},
 		}}),
 		to(api.GetJob, running), to(api.StopJob, running), to(api.ResumeJob, running),
-		to(api.GetJobOutcome, api.JobOutcome{Sent: 3, Delivered: 2, DeadAgain: 1, NextCursor: new("c")}),
+		to(api.GetJobOutcome, api.JobOutcome{
+			Sent: 3, Delivered: 1, DeadAgain: 1, UnderWay: 1, Held: 1, NextCursor: new("c"),
+		}),
 		to(api.ListJobFailures, api.List[api.JobFailure]{NextCursor: new("page 2"), Data: []api.JobFailure{
 			{ID: "msg_9", Result: api.ResultRefused, Reason: text},
 		}}),

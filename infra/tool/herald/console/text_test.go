@@ -45,7 +45,8 @@ func TestJob_showsItsOutcomeAndHowToGoOnWithTheRest(t *testing.T) {
 	web, browser, _ := open(t, &functions{})
 	page := body(t, get(t, browser, web.URL+"/job?job_id=job_1"),
 		`max="10" value="8"`, "running: 5 of 10 done, refused: 3 endpoint_deleted; 2 left", "/job/stop",
-		"<b>6</b> sent", "<b>4</b> delivered", "<b>2</b> dead again", "<b>0</b> under way", "the first 6 of the job",
+		"<b>6</b> sent", "<b>2</b> delivered", "<b>2</b> dead again",
+		"<b>2</b> under way, of these 2 held for their endpoints", "the first 6 of the job",
 		"Its owner can restore it", `/letter?delivery_id=msg_9"`, "/job?cursor=page&#43;2&amp;job_id=job_1")
 	if strings.Contains(page, "resume_job") {
 		t.Error("a running job can be resumed")

@@ -3,6 +3,7 @@ package stack
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -25,6 +26,7 @@ type Outcome struct {
 	Delivered int  `json:"delivered"`
 	DeadAgain int  `json:"dead_again"`
 	UnderWay  int  `json:"under_way"`
+	Held      int  `json:"held"` // of those under way, for their endpoints
 	Discarded int  `json:"discarded"`
 	Unknown   int  `json:"unknown"`
 	More      bool `json:"more"`
@@ -34,9 +36,17 @@ type Outcome struct {
 func (o Outcome) add(part api.JobOutcome) Outcome {
 	return Outcome{
 		Sent: o.Sent + part.Sent, Delivered: o.Delivered + part.Delivered, DeadAgain: o.DeadAgain + part.DeadAgain,
-		UnderWay: o.UnderWay + part.UnderWay, Discarded: o.Discarded + part.Discarded, Unknown: o.Unknown + part.Unknown,
-		More: part.NextCursor != nil,
+		UnderWay: o.UnderWay + part.UnderWay, Held: o.Held + part.Held, Discarded: o.Discarded + part.Discarded,
+		Unknown: o.Unknown + part.Unknown, More: part.NextCursor != nil,
 	}
+}
+
+// HeldWords say how many of those under way are held, and nothing where none is.
+func (o Outcome) HeldWords() string {
+	if o.Held == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", of these %d held for their endpoints", o.Held)
 }
 
 // ReadJob reads a job, its outcome by so many requests at most, and the page of its failures at the cursor.

@@ -159,7 +159,7 @@ func (s Site) jobFacts(j stack.Job) []Fact {
 
 func outcomeWords(o stack.Outcome) string {
 	words := Grouped(o.Sent) + " sent, " + Grouped(o.Delivered) + " delivered, " + Grouped(o.DeadAgain) + " dead again, " +
-		Grouped(o.UnderWay) + " under way"
+		Grouped(o.UnderWay) + " under way" + o.HeldWords()
 	if o.Discarded > 0 {
 		words += ", " + Grouped(o.Discarded) + " discarded"
 	}

@@ -134,7 +134,7 @@ func (t *Timeline) due(at time.Time, detail string) {
 
 // waits names the end of a delivery's wait.
 func (t *Timeline) waits(d api.Delivery, e *api.Endpoint) {
-	if !d.NextAttemptAt.IsZero() {
+	if !d.State.Held(d.NextAttemptAt) {
 		t.due(d.NextAttemptAt, "by its schedule")
 		return
 	}
