@@ -1,6 +1,7 @@
 package token
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"strconv"
@@ -41,14 +42,16 @@ var (
 	errToken  = errors.New("the token cannot be sent")
 )
 
-// Read returns the token in the body of a successful answer (RFC 6749, 5.1).
+// Read returns the token in the body of a successful answer (RFC 6749, 5.1). Some servers begin the JSON with a byte
+// order mark, or have other fields in an encoding such as ISO 8859-1. The token itself is ASCII all the same.
 func Read(body []byte) (Access, error) {
 	var in struct {
 		Token   string         `json:"access_token"`
 		Type    string         `json:"token_type"`
 		Expires jsontext.Value `json:"expires_in"`
 	}
-	switch err := json.Unmarshal(body, &in); {
+	text := bytes.TrimPrefix(body, []byte("\ufeff"))
+	switch err := json.Unmarshal(text, &in, jsontext.AllowInvalidUTF8(true)); {
 	case len(body) > MaxAnswer, err != nil, in.Token == "":
 		return Access{}, errAnswer // err may quote the token
 	case !isBearer(in.Type):

@@ -57,6 +57,9 @@ func TestRead_takesATokenThatCanBeSent(t *testing.T) {
 		`{"access_token":"a b","token_type":"Bearer"}`:                         errToken,
 		`{"access_token":"a\u0000","token_type":"Bearer"}`:                     errToken,
 		`{"access_token":"é","token_type":"Bearer"}`:                           errToken,
+		"{\"access_token\":\"t\",\"company\":\"Soci\xe9t\xe9\"}":               unsaid, // ISO 8859-1: a servlet's default
+		"{\"access_token\":\"\xe9\"}":                                          errToken,
+		"\ufeff" + with(``):                                                    unsaid, // as .NET may begin a text
 		`{"access_token":"t","token_type":"mac"}`:                              errType,
 		`{"access_token":"t","expires_in":86399}`:                              longest, // Shopify's
 		`{"access_token":"t","token_type":""}`:                                 unsaid,
