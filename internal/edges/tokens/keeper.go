@@ -69,36 +69,62 @@ func (k *Keeper) Token(ctx context.Context, w Wanted) (access string, why delive
 var unreachable = known{Kept: token.Kept{Reason: delivery.ReasonTokenUnreachable}}
 
 // again is how long a process waits for the answer that another one waits for, before it looks again. After that it
-// waits half as long again each time: hundreds of processes may wait, and all of them look by writes to one item.
-const again = 400 * time.Millisecond
+// waits half as long again each time: hundreds of processes may wait, and all of them look by writes to one item. It
+// looks a last time just before its own time ends, since the answer of a slow server comes late.
+const (
+	again    = 400 * time.Millisecond
+	lastLook = 200 * time.Millisecond
+)
 
 // find asks the token server, unless another process has an answer, or is about to get one.
 func (k *Keeper) find(ctx context.Context, w Wanted) (known, error) {
+	end, _ := ctx.Deadline() // of the Patience, if there is no earlier one
+	last := false
 	for pause := again; ; pause += pause / 2 {
-		now := k.Now()
-		if last, found := k.known.Get(w.EndpointKey); found && last.Stands(w.Key.Of(), now) {
-			return last, nil // of the call before
+		got, over, err := k.look(ctx, w, last)
+		left := time.Until(end) - lastLook
+		switch {
+		case err != nil, over:
+			return got, err
+		case left <= 0:
+			return unreachable, nil
 		}
-		claim := token.Kept{
-			Of: w.Key.Of(), Claim: rand.Text(), Asked: now.Round(0), // the monotonic clock stops while Lambda freezes
-			Until: now.Add(k.Patience + time.Second).UnixMilli(),
-		}
-		stored, claimed, err := k.Shared.Claim(ctx, w.EndpointKey, claim, now)
-		if err != nil {
-			return known{}, err
-		}
-		if claimed {
-			return k.ask(ctx, w, claim), nil
-		}
-		if stored.Reason != "" || len(stored.Sealed) > 0 {
-			return k.learn(w, stored)
-		}
+		last = left <= pause
 		select {
 		case <-ctx.Done():
 			return unreachable, nil
-		case <-time.After(pause):
+		case <-time.After(min(pause, left)):
 		}
 	}
+}
+
+// look takes what is known, or asks the token server. It is not over while another process asks. A process asks nothing
+// at its last look, since it has no time for the answer, and its claim would keep others from asking.
+func (k *Keeper) look(ctx context.Context, w Wanted, last bool) (got known, over bool, err error) {
+	now := k.Now()
+	if got, found := k.known.Get(w.EndpointKey); found && got.Stands(w.Key.Of(), now) {
+		return got, true, nil // of the call before
+	}
+	claim := token.Kept{
+		Of: w.Key.Of(), Claim: rand.Text(), Asked: now.Round(0), // the monotonic clock stops while Lambda freezes
+		Until: now.Add(k.Patience + time.Second).UnixMilli(),
+	}
+	if last {
+		claim.Until = now.UnixMilli()
+	}
+	stored, claimed, err := k.Shared.Claim(ctx, w.EndpointKey, claim, now)
+	switch {
+	case err != nil:
+		return known{}, false, err
+	case claimed && last:
+		return unreachable, true, nil
+	case claimed:
+		return k.ask(ctx, w, claim), true, nil
+	case stored.Reason != "", len(stored.Sealed) > 0:
+		got, err = k.learn(w, stored)
+		return got, true, err
+	}
+	return known{}, false, nil
 }
 
 // learn takes what another process has stored. A seal that does not open is nobody's token: none is used before its

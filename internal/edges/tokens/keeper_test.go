@@ -76,22 +76,24 @@ func tokenFor(life, took time.Duration) func(int) model.TokenAnswer {
 
 // All processes that want a token at once get the one that one of them asks for, and wait no longer than for their own.
 func TestKeeper_Token_isAskedForOnceByManyProcesses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, 20, tokenFor(time.Minute, 3*time.Second))
-		w := f.wanted("webhook_1", "a")
-		var wait sync.WaitGroup
-		for n := range 100 {
-			wait.Go(func() {
-				if got := f.get(n%20, w); got != "t" {
-					t.Errorf("process %d: %q", n%20, got)
-				}
-			})
-		}
-		wait.Wait()
-		if took := time.Since(f.began); took > 4*time.Second || len(f.asked) != 1 {
-			t.Errorf("asked %d times, ended after %s", len(f.asked), took)
-		}
-	})
+	for took := 100 * time.Millisecond; took <= 4700*time.Millisecond; took += 460 * time.Millisecond {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFleet(t, 20, tokenFor(time.Minute, took))
+			w := f.wanted("webhook_1", "a")
+			var wait sync.WaitGroup
+			for n := range 100 {
+				wait.Go(func() {
+					if got := f.get(n%20, w); got != "t" {
+						t.Errorf("process %d: %q from a server that takes %s", n%20, got, took)
+					}
+				})
+			}
+			wait.Wait()
+			if all := time.Since(f.began); all > token.Patience || all > took+took/2+time.Second || len(f.asked) != 1 {
+				t.Errorf("asked %d times, ended after %s", len(f.asked), all)
+			}
+		})
+	}
 }
 
 // A token server that gives no answer keeps each process for its time at most, and is then left alone by all.
@@ -153,6 +155,24 @@ func TestKeeper_Token_outlivesAProcessThatEnds(t *testing.T) {
 		}
 		if got := f.get(1, w); got != "tt" {
 			t.Errorf("%q after %s", got, time.Since(f.began))
+		}
+	})
+}
+
+// A process whose own time is about to end does not ask: it would keep the others from it.
+func TestKeeper_Token_leavesTheQuestionToProcessesWithTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 3, tokenFor(time.Hour, time.Second))
+		w := f.wanted("webhook_1", "a")
+		dies, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		_, _, _ = f.all[0].Token(dies, w) // its claim ends after six seconds
+		time.Sleep(time.Second)
+		if got := f.get(1, w); got != "token_unreachable" || len(f.asked) != 1 {
+			t.Errorf("%q, asked at %s", got, f.asked)
+		}
+		if got := f.get(2, w); got != "tt" {
+			t.Errorf("%q after %s, asked at %s", got, time.Since(f.began), f.asked)
 		}
 	})
 }
