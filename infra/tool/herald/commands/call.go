@@ -79,13 +79,6 @@ func asked[Request, Answer any](
 	})
 }
 
-// one is an action that shows an answer.
-func one[Request, Answer any](
-	s setup, action api.Action[Request, Answer], request func(usage.Fields) Request,
-) cli.ActionFunc {
-	return s.on(func(ctx context.Context, c call) error { return answer(ctx, c, action, request(c.fields)) })
-}
-
 // answer asks for one object, and shows it.
 func answer[Request, Answer any](
 	ctx context.Context, c call, action api.Action[Request, Answer], request Request,

@@ -22,7 +22,7 @@ func deadCommands(s setup) *cli.Command {
 		command("list", "list dead letters; bodies stay sealed", list(s, api.ListDeadLetters, lettersOf, letterColumns),
 			selectors(limitFlag(stack.MaxPage))...),
 		command("show WH-ID", "open one: body, headers, history; CloudTrail records it",
-			one(s, api.OpenDeadLetter, deliveryOf)),
+			s.on(showLetter)),
 		command("replay [WH-ID…]", "send again by id, or all that the flags select, as a job",
 			s.bulk(bulk{act: job.Replay, byIDs: replayIDs, id: "delivery id", question: "Replay %d dead letters"}),
 			selectors(watchFlag())...),

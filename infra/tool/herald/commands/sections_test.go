@@ -86,7 +86,10 @@ func TestShow_hasTheFieldsThatTheConsoleHas(t *testing.T) {
 	ofJob["Selector.Until"] = stopped.Selector.Until.Format(time.RFC3339)
 	ofJob["Selector.PublishedSince"] = stopped.Selector.PublishedSince.Format(time.RFC3339)
 	ofJob["Selector.PublishedUntil"] = stopped.Selector.PublishedUntil.Format(time.RFC3339)
+	letter, ofLetter := distinct[api.OpenedDeadLetter]()
+	delete(ofLetter, "History.MessageID") // of a queue's message, which is gone
 	f := fakeOf(to(api.GetEndpoint, endpoint), to(api.GetDelivery, one), to(api.GetJob, stopped),
+		to(api.OpenDeadLetter, letter),
 		to(api.ListDeliveries, api.DeliveryList{}), to(api.ListDeadLetters, listOf(api.DeadLetter{DeliveryID: "msg_1"})),
 		to(api.GetJobOutcome, api.JobOutcome{Sent: 7, UnderWay: 5, Held: 3}),
 		to(api.ListJobFailures, listOf(api.JobFailure{ID: "msg_9"})))
@@ -98,6 +101,7 @@ func TestShow_hasTheFieldsThatTheConsoleHas(t *testing.T) {
 		"endpoints show acme/crm": {"/endpoint?endpoint_id=webhook_1&tenant_id=acme", ofEndpoint},
 		"deliveries show msg_1":   {"/delivery?delivery_id=msg_1", ofDelivery},
 		"jobs show job_1":         {"/job?job_id=job_1", ofJob},
+		"dead show msg_1":         {"/letter?delivery_id=msg_1", ofLetter},
 	} {
 		out := f.ends(t, exit.Done, line)
 		page := f.page(t, c.page)

@@ -56,6 +56,25 @@ func showDelivery(ctx context.Context, c call) error {
 	return err
 }
 
+// showLetter opens a dead letter. Its body comes last, on one line. CloudTrail records the opening, so what was opened
+// is shown even if its endpoint is not answered.
+func showLetter(ctx context.Context, c call) error {
+	opened, err := stack.Ask(ctx, c.stack, api.OpenDeadLetter, deliveryOf(c.fields))
+	if err != nil || c.JSON {
+		return printed(c, opened.JSON, err)
+	}
+	l := opened.Fields
+	e, err := stack.EndpointOf(ctx, c.stack, l.TenantID, l.EndpointID)
+	if err != nil {
+		c.Say("its endpoint was not answered: %s", answers.Safe(err.Error()))
+		e = nil
+	}
+	c.showPage(c.site().LetterPage(l, e))
+	c.titled("Body")
+	c.printLine(l.Body)
+	return nil
+}
+
 // commandOf is the command that takes a step. It names the endpoint as the line did, which has found it.
 func commandOf(act string, c call, e api.Endpoint) string {
 	name := nameOf(named{tenantID: e.TenantID, endpointID: e.EndpointID, description: c.fields.EndpointID}, nil)

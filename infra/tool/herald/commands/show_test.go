@@ -3,17 +3,24 @@ package commands
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/herald-webhooks/herald/infra/tool/herald/exit"
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
 func TestShow_keepsBodiesReadable(t *testing.T) {
-	f := fakeOf(answered{"inspect dead_letter", `{"body":"{\r\n\t\"a\": \"\u001b[2J\"\n}",
-		"history":[{"attempts":6,"reason":"http_\u001b5xx"},{"attempts":1}],"unknown":["a","b"]}`})
-	f.ends(t, exit.Done, "dead show msg_1", `body     {\r\n\t"a": "`+"\uFFFD"+`[2J"\n}`+"\n",
-		`history  {"attempts":6,"reason":"http_\u001b5xx"}, {"attempts":1}`+"\n", "unknown  a, b\n")
+	long := strings.Repeat("v", 1_000)
+	f := fakeOf(to(api.OpenDeadLetter, api.OpenedDeadLetter{
+		DeadLetter: api.DeadLetter{EndpointID: "webhook_1"}, Body: "{\r\n\t\"a\": \"\u001b[2J\"\n}",
+		Headers: map[string]string{"x-long": long + "\u001b"},
+		History: []deadletter.Entry{{Attempts: 6, Reason: "http_\u001b5xx", DiedAt: time.Unix(1, 0)}},
+	}))
+	f.ends(t, exit.Done, "dead show msg_1", "its endpoint was not answered",
+		"after 6 attempts, the last: http_\uFFFD5xx\n", long+"\uFFFD\n",
+		"\nBody\n"+`{\r\n\t"a": "`+"\uFFFD"+`[2J"\n}`+"\n")
 }
 
 func TestTable_hasNoStatusWhereThereWasNoResponse(t *testing.T) {

@@ -123,10 +123,9 @@ func letterPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	}
 	l := answer.Fields
 	e, err := stack.EndpointOf(ctx, s.Stack, l.TenantID, l.EndpointID)
-	return detail{
-		Head: s.site.LetterHead(l.DeadLetter, e), Timeline: s.site.LetterTimeline(l), Raw: string(answer.JSON),
-		More: l.Body,
-	}, err
+	shown := detailOf(s.site.LetterPage(l, e), answer.JSON)
+	shown.More = l.Body
+	return shown, err
 }
 
 func jobsPage(ctx context.Context, s *Server, q url.Values) (any, error) {
