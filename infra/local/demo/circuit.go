@@ -12,8 +12,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
-// settle is for batches that were under way when the circuit opened.
-const settle = time.Second
+// underWay is for batches that were under way when the circuit opened.
+const underWay = time.Second
 
 // schedule is longer than all waits of a delivery's schedule together, each with its jitter.
 const schedule = 40 * time.Second
@@ -93,7 +93,7 @@ func (d *demo) standing(
 
 // probes watches the open circuit until one probe has failed.
 func (d *demo) probes(ctx context.Context, s scene, flowing *traffic) error {
-	time.Sleep(settle)
+	time.Sleep(underWay)
 	quiet, before := len(s.inbox.Requests()), len(flowing.sent)
 	requests, err := s.Await(ctx, quiet+1)
 	if err != nil {
@@ -123,7 +123,7 @@ func (d *demo) returns(ctx context.Context, s scene, at time.Time) (time.Time, e
 	next := requests[failed]
 	row(requests, failed, back)
 	sent := health.LastProbeAt.After(requests[failed-1].At) // and is on its way
-	due := sent || !health.NextProbeAt.IsZero() && health.NextProbeAt.Sub(next.At) < settle
+	due := sent || !health.NextProbeAt.IsZero() && health.NextProbeAt.Sub(next.At) < underWay
 	d.check(next.Status == 200 && health.State == "open" && due,
 		"it is back after %s and gets nothing for %s, until the next probe is due; that is answered %d",
 		seconds(schedule), seconds(next.At.Sub(back)), next.Status)

@@ -198,7 +198,7 @@ func TestCheckArchive_refusesWhatLambdaCannotRun(t *testing.T) {
 	}
 }
 
-func TestSettled_showsNoProgress(t *testing.T) {
+func TestWholeLines_showNoProgress(t *testing.T) {
 	var b strings.Builder
 	shown := &wholeLines{to: &b}
 	for _, part := range []string{"1 of 2\r2 of", " 2\rdone\nnext", " line\nunended"} {

@@ -16,13 +16,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
-// dying is a flood of deliveries that were held to the end of their lives, of one tenant's endpoints. Others have
-// retries that are due meanwhile. The calls of release take time here.
-type dying struct {
-	aMinute int
-	bytes   int // of a body
-}
-
 const (
 	dyingFor       = 4 * time.Minute
 	retriesASecond = 20 // of others

@@ -104,6 +104,14 @@ type pacedHook struct {
 	published int
 }
 
+// Shares are what the honest tenants get beside attackers with limits.
+type Shares struct {
+	Paced     float64 // deliveries a second to the honest endpoint with a limit, while the other recovers
+	Recovered int     // deliveries of the recovery that are sent by the time when all are, if it is alone
+
+	paced int
+}
+
 // numberOf is the number of the delivery with this body.
 func numberOf(body string) int {
 	digits := body[strings.LastIndexByte(body, ':')+1 : len(body)-1]

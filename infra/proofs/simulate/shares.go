@@ -11,15 +11,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/retry"
 )
 
-// crowd are tenants that have a limit on each of their endpoints and always have deliveries waiting for it. Beside
-// them, one honest tenant has a flood of a minute behind it, and another recovers.
-type crowd struct {
-	tenants int
-	hooks   int     // endpoints of each
-	limit   int     // deliveries a second, of an endpoint
-	factor  float64 // of the limit: the events that are published
-}
-
 const (
 	mostWanted  = 1000 // deliveries a second of all attackers together
 	burst       = 60   // events of each attacker to begin with, for up to 500 endpoints of all
@@ -110,14 +101,6 @@ func (w *world) waits(h *hook, random *rand.Rand, move delivery.Move) {
 	now := time.Now()
 	w.Backlog.Set(backlog.New(w.message(h), move, now, fmt.Sprintf("%016x", random.Uint64())), now)
 	w.stats.created[len(w.stats.created)-1].attempted = true
-}
-
-// Shares are what the honest tenants get beside attackers with limits.
-type Shares struct {
-	Paced     float64 // deliveries a second to the honest endpoint with a limit, while the other recovers
-	Recovered int     // deliveries of the recovery that are sent by the time when all are, if it is alone
-
-	paced int
 }
 
 func (s *Shares) posts(w *world, h *hook) {

@@ -9,12 +9,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 )
 
-// Result is a scenario that was played.
-type Result struct {
-	Scenario
-	Figures
-}
-
 // published gives a delivery its number.
 func (s *stats) published(w *world, h *hook) int {
 	d := delivered{millis: uint32(w.now() / time.Millisecond), role: h.role} //nolint:gosec // 49 days

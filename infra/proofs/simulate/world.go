@@ -67,6 +67,22 @@ const (
 	Dying  Kind = "dying"
 )
 
+// crowd are tenants that have a limit on each of their endpoints and always have deliveries waiting for it. Beside
+// them, one honest tenant has a flood of a minute behind it, and another recovers.
+type crowd struct {
+	tenants int
+	hooks   int     // endpoints of each
+	limit   int     // deliveries a second, of an endpoint
+	factor  float64 // of the limit: the events that are published
+}
+
+// dying is a flood of deliveries that were held to the end of their lives, of one tenant's endpoints. Others have
+// retries that are due meanwhile. The calls of release take time here.
+type dying struct {
+	aMinute int
+	bytes   int // of a body
+}
+
 type window struct{ from, to time.Duration }
 
 func (w window) holds(now time.Duration) bool { return now >= w.from && now < w.to }
@@ -93,6 +109,12 @@ type hook struct {
 type member struct {
 	party
 	hooks []*hook
+}
+
+// Result is a scenario that was played.
+type Result struct {
+	Scenario
+	Figures
 }
 
 type answer = model.Answer

@@ -67,7 +67,7 @@ func TestSettings_Slow(t *testing.T) {
 	}
 }
 
-func TestSettings_Settle_boundsAStay(t *testing.T) {
+func TestSettings_Adjust_boundsAStay(t *testing.T) {
 	x := &tenant{}
 	for n := range 100_000 {
 		x.charge(12*time.Second, now.Add(time.Duration(n)*time.Millisecond), false)
@@ -98,7 +98,7 @@ func TestSettings_Due_chargesEachSecondOnce(t *testing.T) {
 }
 
 // The charge that makes a tenant slow may lose its answer, and with it the raise.
-func TestSettings_Settle_raisesWhoIsSlowAlready(t *testing.T) {
+func TestSettings_Adjust_raisesWhoIsSlowAlready(t *testing.T) {
 	barely := now.Add(61 * time.Second)
 	if to, move := settings.Adjust(barely, time.Millisecond, false, now); !move || to.Sub(now) < 6*time.Hour {
 		t.Errorf("a charge outside the lane leaves a stay of %s", to.Sub(now))

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestProgress_Settle_countsEachIDOnce(t *testing.T) {
+func TestProgress_Tally_countsEachIDOnce(t *testing.T) {
 	p := Progress{Done: 5, Pages: 2, Refused: map[string]int{"replay_limit": 1}}
 	p = p.Begin([]string{"a", "b", "c", "d"}, "next")
 	got, page := p.Tally([]Result{
@@ -31,7 +31,7 @@ func TestProgress_Settle_countsEachIDOnce(t *testing.T) {
 	}
 }
 
-func TestProgress_Settle_givesUpWhatFailsTooOften(t *testing.T) {
+func TestProgress_Tally_givesUpWhatFailsTooOften(t *testing.T) {
 	p := Progress{}.Begin([]string{"a", "late"}, "")
 	for try := 1; try < MaxTries; try++ {
 		var page Page

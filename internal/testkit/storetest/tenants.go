@@ -18,7 +18,7 @@ var tenantPromises = []Promise{
 	{"a tenant has its own items, however it is called", func(t testing.TB, b Backend) {
 		tenants := names.Tenants()
 		for n, tenant := range tenants {
-			settle(t, b, tenant, n)
+			furnish(t, b, tenant, n)
 		}
 		slow, err := b.Circuits.SlowUntil(t.Context(), tenants)
 		if err != nil || len(slow) != len(tenants) {
@@ -28,13 +28,13 @@ var tenantPromises = []Promise{
 			if want := at.Add(time.Duration(n+1) * time.Minute); !slow[tenant].Equal(want) {
 				t.Errorf("%s owes until %s, want %s", tenant, slow[tenant], want)
 			}
-			wantSettled(t, b, tenant, n)
+			wantFurnished(t, b, tenant, n)
 		}
 	}},
 }
 
-// settle gives a tenant two keys, an endpoint, marks, a letter and time that it owes. All tell it from every other.
-func settle(t testing.TB, b Backend, tenant string, n int) {
+// furnish gives a tenant two keys, an endpoint, marks, a letter and time that it owes. All tell it from every other.
+func furnish(t testing.TB, b Backend, tenant string, n int) {
 	t.Helper()
 	for later := range 2 {
 		issue(t, b, tenant, at.Add(time.Duration(later)*time.Second))
@@ -52,9 +52,9 @@ func settle(t testing.TB, b Backend, tenant string, n int) {
 	charge(t, b, tenant, time.Duration(n+1)*time.Minute)
 }
 
-// wantSettled wants what settle has stored of the tenant, and nothing of another. Lists are read in pages, whose
+// wantFurnished wants what furnish has stored of the tenant, and nothing of another. Lists are read in pages, whose
 // cursors have the tenant's id.
-func wantSettled(t testing.TB, b Backend, tenant string, n int) {
+func wantFurnished(t testing.TB, b Backend, tenant string, n int) {
 	t.Helper()
 	keys := pages(t, 1, func(cursor string) ([]apikey.Key, string, error) {
 		return b.APIKeys.ListByTenant(t.Context(), tenant, 1, cursor)

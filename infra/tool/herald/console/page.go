@@ -31,9 +31,9 @@ type page struct {
 	AsOf                                  string         // when the stack was asked
 	Acts                                  []api.Function // the functions that the page's buttons invoke
 
-	Part    bool // of a page, which shows it in itself
-	status  int  // 0 for that of a page without a fault
-	settled bool // it changes no more
+	Part   bool // of a page, which shows it in itself
+	status int  // 0 for that of a page without a fault
+	final  bool // it changes no more
 }
 
 // detail is the content of a page about one thing. Raw is the answer as it came, folded at the end.
@@ -44,13 +44,13 @@ type detail struct {
 	Lists    []parts.Section
 	Raw      string
 	More     any  // of one kind of page
-	Settled  bool // it changes no more: the page need not ask again
+	Final    bool // it changes no more: the page need not ask again
 }
 
-func (d detail) settled() bool { return d.Settled }
+func (d detail) final() bool { return d.Final }
 
-// settling is the content of a page that asks again only until nothing of it changes any more.
-type settling interface{ settled() bool }
+// ending is the content of a page that asks again only until nothing of it changes any more.
+type ending interface{ final() bool }
 
 // detailOf is the content of a page about something that was answered.
 func detailOf(p parts.Page, answer jsontext.Value) detail {
@@ -105,7 +105,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, p page) {
 	if r.Header.Get("Hx-Request") == "true" {
 		name, status = "content", http.StatusOK // htmx shows no other
 		p.Part = p.Template == "part"
-		if p.settled {
+		if p.final {
 			status = stopAsking
 		}
 	}

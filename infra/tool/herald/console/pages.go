@@ -64,7 +64,7 @@ func testPage(s *Server, q url.Values) detail {
 	if !over {
 		h.Advice[0] = "It has not ended yet. This page checks again for " + parts.Coarse(testPatience) + "."
 	}
-	return detail{Head: h, Settled: over}
+	return detail{Head: h, Final: over}
 }
 
 // deliveryPage is about a delivery, by its record.
@@ -88,7 +88,7 @@ func deliveryPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 		return nil, err
 	}
 	shown := detailOf(s.site.DeliveryPage(d, e), answer.JSON)
-	shown.Settled = strings.HasPrefix(id, "test_") // the record of a test is its end
+	shown.Final = strings.HasPrefix(id, "test_") // the record of a test is its end
 	if s.LogCosts && q.Get(eachAttempt) == "" {
 		again := s.site.Link("/delivery", "delivery_id", d.DeliveryID, eachAttempt, "1")
 		shown.Head.Links = append(shown.Head.Links, parts.Cell{Text: "Each attempt, from the log", Link: again,

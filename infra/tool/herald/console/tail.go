@@ -26,7 +26,7 @@ type tailed struct {
 }
 
 // A page that follows asks for more by itself, until it has ended.
-func (t tailed) settled() bool { return !t.Running }
+func (t tailed) final() bool { return !t.Running }
 
 // followed are the attempts of an address or a form.
 func followed(q url.Values) stack.Tailed {

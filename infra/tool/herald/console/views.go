@@ -79,8 +79,8 @@ func (s *Server) read(ctx context.Context, path string, v view, q url.Values) (p
 	}
 	s.learn(ctx, v.acts)
 	p.Data, err = v.read(ctx, s, q)
-	if d, is := p.Data.(settling); is && err == nil && d.settled() {
-		p.Live, p.settled = false, true
+	if d, is := p.Data.(ending); is && err == nil && d.final() {
+		p.Live, p.final = false, true
 	}
 	return p, err
 }
