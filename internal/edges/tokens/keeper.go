@@ -84,7 +84,11 @@ func (k *Keeper) find(ctx context.Context, w Wanted) (known, error) {
 		got, over, err := k.look(ctx, w, last)
 		left := time.Until(end) - lastLook
 		switch {
-		case err != nil, over:
+		case over:
+			return got, err
+		case last && ctx.Err() != nil:
+			return unreachable, nil //nolint:nilerr // the wait is over, whatever the table would have answered
+		case err != nil:
 			return got, err
 		case left <= 0:
 			return unreachable, nil

@@ -177,6 +177,29 @@ func TestKeeper_Token_leavesTheQuestionToProcessesWithTime(t *testing.T) {
 	})
 }
 
+// A last look that ends with the process's time is the end of the wait, and no fault of Herald's.
+func TestKeeper_Token_endsItsWaitWithoutAFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, 2, tokenFor(time.Hour, time.Hour))
+		f.m.Judge = func(c *model.Call) model.Verdict {
+			if late := time.Since(f.began) > token.Patience-time.Second; late && c.Name == "Keep tokens" {
+				time.Sleep(300 * time.Millisecond)
+			}
+			return model.Done
+		}
+		w := f.wanted("webhook_1", "a")
+		var wait sync.WaitGroup
+		for process := range f.all {
+			wait.Go(func() {
+				if got := f.get(process, w); got != "token_unreachable" {
+					t.Errorf("process %d: %q", process, got)
+				}
+			})
+		}
+		wait.Wait()
+	})
+}
+
 // Where the store cannot be asked, the token server is not asked either. Where a result cannot be stored, the process
 // that has it uses it.
 func TestKeeper_Token_needsTheStoreToAsk(t *testing.T) {
