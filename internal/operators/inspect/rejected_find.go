@@ -58,9 +58,10 @@ func (v rejectedView) search(
 	return nil, list, err
 }
 
-const noteHidden = "another request holds a part of the rejected events: ask again in a minute"
+const noteHidden = "a request or a job hides a part of the rejected events, for 15 minutes at most: ask again"
 
-// hidden reports whether more events are hidden than this request has received. Another request holds those.
+// hidden reports whether more events are hidden than this request has received. Another request hides those for a
+// minute at most, a job for [job.HideFor].
 func (v rejectedView) hidden(ctx context.Context, received int) (bool, error) {
 	d, err := v.meter.depth(ctx, v.meter.urls[eventsDeadLetterQueue])
 	return d.InFlight > received, err

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -101,7 +102,12 @@ func (s setup) on(do func(context.Context, call) error) cli.ActionFunc {
 		if err != nil {
 			return err
 		}
-		return do(ctx, call{s.screen(line), found, fields, line})
+		c := call{s.screen(line), found, fields, line}
+		err = do(ctx, c)
+		if refused, is := errors.AsType[*api.Refusal](err); is && refused.Code == api.CodePublishing {
+			c.sayNext("a job works through the rejected events; watch it or stop it:", "jobs list --state running")
+		}
+		return err
 	}
 }
 

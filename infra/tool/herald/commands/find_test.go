@@ -98,6 +98,12 @@ func TestFind_showsTheOtherPlacesWhereOneFails(t *testing.T) {
 	}
 }
 
+// Whatever is refused while a job works through the rejected events leads to the job.
+func TestRejected_leadsToTheJobThatHidesThem(t *testing.T) {
+	f := fakeOf(refusing(api.ListRejected, api.Refusal{Code: api.CodePublishing, Message: "the job job_1 works"}))
+	f.ends(t, exit.Failed, "rejected list", "refused: the job job_1 works\n", "next: herald jobs list --state running\n")
+}
+
 // By its file, an event is found in any state, and its id and tenant need not be typed.
 func TestFind_readsWhatItsFileSays(t *testing.T) {
 	t.Chdir(t.TempDir())

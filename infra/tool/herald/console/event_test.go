@@ -72,6 +72,13 @@ func TestRejected_listsTheEventThatItsButtonsSelect(t *testing.T) {
 	body(t, get(t, browser, web.URL+"/rejected?event_id=evt_9"), "evt_9 was looked for among 100 rejected events")
 }
 
+// While a job hides rejected events, the page says which, and leads to it.
+func TestRejected_namesTheJobThatHidesThem(t *testing.T) {
+	const says = "the job job_1 works through the rejected events, 5 of 10 done"
+	web, browser, _ := open(t, said(refusing(api.ListRejected, api.Refusal{Code: api.CodePublishing, Message: says})))
+	body(t, get(t, browser, web.URL+"/rejected"), says, "/jobs?state=running")
+}
+
 // Without a tenant, the latest dead letters are searched, and lead to the tenants that have some.
 func TestFind_looksForAnEventAmongTheLatestDeadLetters(t *testing.T) {
 	const id = "da4f1868-ea81-437f-8447-bda686c2a84a"

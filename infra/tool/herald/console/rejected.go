@@ -39,8 +39,7 @@ func rejectedPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	found, err := s.listRejected(ctx, of)
 	refused, is := errors.AsType[*api.Refusal](err)
 	if is && refused.Code == api.CodePublishing {
-		t := parts.NewTable[stack.Rejected](q, nil).Or("A job is working through the rejected events. You cannot see them " +
-			"until it is done: see the running jobs.")
+		t := parts.NewTable[stack.Rejected](q, nil).Or("You cannot see the rejected events: " + refused.Message + ".")
 		return list{Table: t}, nil
 	}
 	if err != nil {
