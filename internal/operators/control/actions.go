@@ -35,7 +35,7 @@ func (h *Handler) pause(ctx context.Context, call *invoke.Call, req api.Target) 
 	if err := h.lease(ctx, t); err != nil {
 		return api.ControlAnswer{}, err
 	}
-	answer := t.answer(api.ResultPaused)
+	answer := h.answer(t, api.ResultPaused)
 	if !t.found.Tenant.Paused() {
 		answer.Note = h.goOn(ctx, t, endpoint.Marks.Paused)
 	}
@@ -84,7 +84,7 @@ func (h *Handler) resume(ctx context.Context, call *invoke.Call, req api.Target)
 	if err := h.lease(ctx, t); err != nil {
 		return api.ControlAnswer{}, err
 	}
-	answer := t.answer(api.ResultResumed)
+	answer := h.answer(t, api.ResultResumed)
 	if t.ofTenant() {
 		answer.Held, answer.Note = h.stillStopped(ctx, t)
 	}
@@ -113,7 +113,7 @@ func (h *Handler) release(ctx context.Context, call *invoke.Call, req api.Target
 	if err != nil {
 		return api.ControlAnswer{}, err
 	}
-	answer := t.answer(api.ResultReleasing)
+	answer := h.answer(t, api.ResultReleasing)
 	answer.Waiting = h.count(ctx, t)
 	return answer, nil
 }
@@ -142,7 +142,7 @@ func (h *Handler) discard(ctx context.Context, call *invoke.Call, req api.Discar
 	if err := h.lease(ctx, t); err != nil {
 		return api.ControlAnswer{}, err
 	}
-	answer := t.answer(api.ResultDiscarding)
+	answer := h.answer(t, api.ResultDiscarding)
 	answer.Waiting = h.count(ctx, t)
 	if t.ofTenant() {
 		answer.Note = noteLater

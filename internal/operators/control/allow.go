@@ -41,7 +41,7 @@ func (h *Handler) allow(ctx context.Context, call *invoke.Call, req api.AllowReq
 		}
 		return api.ControlAnswer{}, t.refuse(api.CodeAlreadyAllowed, predicate)
 	}
-	answer := t.answer(api.ResultAllowed)
+	answer := h.answer(t, api.ResultAllowed)
 	answer.EndpointsPerHost = t.found.Tenant.EndpointsPerHost
 	return answer, nil
 }

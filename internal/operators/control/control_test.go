@@ -68,6 +68,12 @@ func (r *rig) open(id string) *rig {
 	return r
 }
 
+func (r *rig) flapping(id string) *rig {
+	recent := circuit.Recent{Start: now, Tried: 20, OK: 10}
+	r.aws.Circuits[id] = circuit.Item{TenantID: "acme", EndpointID: id, Version: 7, Recent: recent}
+	return r
+}
+
 // paused pauses an endpoint, or the tenant.
 func (r *rig) paused(id string) *rig {
 	marks := endpoint.Marks{PausedAt: now.Add(-time.Hour)}
@@ -179,6 +185,9 @@ func TestHandler_acts(t *testing.T) {
 			[]string{"Audit resume acme", "Mark acme", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
 		"releases what waits, once release looks for it": {newRig().open("webhook_1"), "release", one,
 			api.ControlAnswer{TenantID: "acme", EndpointID: "webhook_1", Result: "releasing", State: "open", Waiting: waits},
+			[]string{"Hold webhook_1", "Audit release acme webhook_1", "Mark webhook_1"}},
+		"tells a flapping endpoint from a healthy one, as lists do": {newRig().flapping("webhook_1"), "release", one,
+			api.ControlAnswer{TenantID: "acme", EndpointID: "webhook_1", Result: "releasing", State: "flapping", Waiting: waits},
 			[]string{"Hold webhook_1", "Audit release acme webhook_1", "Mark webhook_1"}},
 		"discards what waits": {newRig(), "discard", one + discarded + `"2026-04-30T12:00:00Z"`,
 			api.ControlAnswer{TenantID: "acme", EndpointID: "webhook_1", Result: "discarding", State: "healthy",

@@ -42,7 +42,7 @@ func (h *Handler) limit(ctx context.Context, call *invoke.Call, req api.LimitReq
 		predicate := fmt.Sprintf("has a limit of %d by an operator already", req.RateLimit)
 		return api.ControlAnswer{}, t.refuse(api.CodeAlreadyLimited, predicate)
 	}
-	answer := t.answerLimit(api.ResultLimited)
+	answer := h.answerLimit(t, api.ResultLimited)
 	answer.Note = h.goOn(ctx, t, func(m endpoint.Marks) bool { return m.RateLimit > 0 })
 	return answer, nil
 }
@@ -64,12 +64,12 @@ func (h *Handler) unlimit(ctx context.Context, call *invoke.Call, req api.Target
 	if err := h.lease(ctx, t); err != nil {
 		return api.ControlAnswer{}, err
 	}
-	return t.answerLimit(api.ResultUnlimited), nil
+	return h.answerLimit(t, api.ResultUnlimited), nil
 }
 
 // answerLimit is the answer with the limits as they are now.
-func (t target) answerLimit(result api.Result) api.ControlAnswer {
-	answer := t.answer(result)
+func (h *Handler) answerLimit(t target, result api.Result) api.ControlAnswer {
+	answer := h.answer(t, result)
 	answer.RateLimit = t.found.Endpoint.RateLimit
 	answer.OperatorRateLimit = t.found.Endpoint.Marks.RateLimit
 	if t.ofTenant() {

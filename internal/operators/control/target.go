@@ -148,9 +148,9 @@ func (h *Handler) lease(ctx context.Context, t target) error {
 }
 
 // answer shows the target after an action. A tenant has no circuit: it is healthy or paused.
-func (t target) answer(result api.Result) api.ControlAnswer {
+func (h *Handler) answer(t target, result api.Result) api.ControlAnswer {
 	return api.ControlAnswer{
-		TenantID: t.key.TenantID, EndpointID: t.key.EndpointID, Result: result, State: t.found.State(),
+		TenantID: t.key.TenantID, EndpointID: t.key.EndpointID, Result: result, State: t.found.Shown(h.Now()),
 		TenantPaused: t.found.Tenant.Paused(), DiscardedBefore: t.marks().DiscardedBefore,
 	}
 }

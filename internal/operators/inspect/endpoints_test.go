@@ -362,6 +362,7 @@ func TestHandler_summary_namesTheTenantsThatAreSlowTheLongest(t *testing.T) {
 }
 
 func TestHandler_endpoints_thatAnswerNowAndThenAreFlapping(t *testing.T) {
+	const recently = 10 * time.Minute
 	for name, row := range map[string]struct {
 		state     circuit.State
 		ok, tried int

@@ -60,22 +60,4 @@ func (v healthView) waiting(w dynamo.Waiting) api.Waiting {
 	return shown
 }
 
-// flappingAttempts is the fewest attempts of ten minutes that tell a flapping endpoint from an unlucky one.
-const flappingAttempts = 10
-
-// recently is the time that circuit.Recent covers.
-const recently = 10 * time.Minute
-
-// state is the endpoint's state in a word. A flapping endpoint changes between failing and healthy with each answer,
-// so that state hides both. It flaps if between 10 and 90 % of its recent attempts succeeded. After a
-// recovery, the failures among them belong to the outage.
-func (v healthView) state(f invoke.Found) api.State {
-	state := f.State()
-	ok, tried := f.Circuit.Recent.Share(v.now())
-	mixed := tried >= flappingAttempts && 10*ok >= tried && 10*ok <= 9*tried
-	recovered := v.now().Sub(f.Circuit.RecoveredAt) < recently
-	if mixed && !recovered && (state.Untroubled() || state == api.StateFailing) {
-		return api.StateFlapping
-	}
-	return state
-}
+func (v healthView) state(f invoke.Found) api.State { return f.Shown(v.now()) }
