@@ -29,7 +29,8 @@ func Throttle() Fault { return Fail(http.StatusBadRequest, "ThrottlingException"
 // Unavailable answers 503; the SDK retries it.
 func Unavailable() Fault { return Fail(http.StatusServiceUnavailable, "ServiceUnavailable") }
 
-// Conflict answers a transaction as DynamoDB does while another one holds a row of it, which the emulator cannot.
+// Conflict answers a transaction as DynamoDB does while another transaction holds one of its rows. The emulator cannot
+// do this by itself.
 func Conflict() Fault {
 	return func(Call, forwarder) (answer, error) {
 		a := failure(http.StatusBadRequest, "TransactionCanceledException")

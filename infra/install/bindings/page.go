@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// page has the parameters and outputs for those who read: a value is in the code above all, and what it means here.
+// page is the reference of parameters and outputs.
 func page(r released) []byte {
 	var b bytes.Buffer
 	b.WriteString("# Parameters and outputs\n\nOf the template, in its order. [Deploying](deploy.md#parameters) says " +

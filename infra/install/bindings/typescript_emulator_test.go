@@ -95,7 +95,7 @@ func typed(t *testing.T, p cfn.Object, value string) any {
 	return value
 }
 
-// sets are every parameter with the last of the values that the template allows, the largest or the default.
+// sets gives each parameter a value: the last that the template allows, else the largest, else the default.
 func sets(t *testing.T) (props cfn.Object, want map[string]any) {
 	t.Helper()
 	parameters, _ := packaged(t)

@@ -147,7 +147,7 @@ func (a attempt) by(identity []any) rights.Call {
 	return call
 }
 
-// ofARole is a call of a role that the deployer has made and given every right. A boundary bounds it.
+// ofARole is a call by a role that the deployer has made and given every right. Only a boundary limits the role.
 func ofARole() rights.Call {
 	return rights.Call{
 		Principal: "arn:aws:iam" + global + "role/herald-x", Action: "iam:CreatePolicyVersion",

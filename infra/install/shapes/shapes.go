@@ -126,7 +126,7 @@ var functions = map[string]string{
 	"Control": "control", "APIKeys": "apikeys", "APIKeysRevoke": "apikeys:revoke", "Webhooks": "webhooks",
 }
 
-// fieldsOf are the rows of a file's structs that have JSON. Nil takes all types.
+// fieldsOf are the rows of a file's structs: of the types that are taken, or of all if taken is nil.
 func fieldsOf(f *ast.File, taken []string) (rows []string) {
 	for _, d := range f.Decls {
 		group, ok := d.(*ast.GenDecl)

@@ -19,7 +19,7 @@ type proof struct {
 	figure *regexp.Regexp
 	// absent is what the command prints if it could not try, such as without a database of a service.
 	absent *regexp.Regexp
-	// kept stands for a result that is not made here: the command takes hours, or AWS.
+	// kept is the result of a command that is not run here, because it takes hours or needs AWS.
 	kept *result
 }
 

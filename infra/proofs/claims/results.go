@@ -172,7 +172,8 @@ func (p proof) succeeded(output []byte, took string) (says string, failed bool) 
 	return "holds: " + last + ", " + took, false
 }
 
-// withoutMake leaves out what make tells the makes that it starts: the caller's variables are not the proofs'.
+// withoutMake leaves out the variables that make passes on to each make below it. A proof must run as if nobody's make
+// had started it.
 func withoutMake(environ []string) (kept []string) {
 	for _, variable := range environ {
 		if !strings.HasPrefix(variable, "MAKE") && !strings.HasPrefix(variable, "MFLAGS=") {

@@ -106,7 +106,7 @@ func (s *stage) must(err error) {
 	}
 }
 
-// publishKeys switches public keys on, and with them all else that receivers may get.
+// publishKeys switches on public keys, and everything else that receivers may get.
 func (s *stage) publishKeys() {
 	s.options.Parameters = maps.Clone(s.options.Parameters)
 	s.options.Parameters["AsymmetricSignatures"] = "on"

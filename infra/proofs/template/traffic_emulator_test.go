@@ -27,7 +27,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
-// releaseEvery is how often release really runs: the minutes between are as the last one was.
+// releaseEvery is the number of minutes from one real run of release to the next. The minutes between repeat the output
+// of the last run.
 const releaseEvery = 12
 
 // release runs release, or lets it do as it did before. A run that failed has said so.

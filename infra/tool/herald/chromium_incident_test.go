@@ -153,8 +153,8 @@ func (b *browser) isTextAndAccessible(t *testing.T) {
 	b.isAccessible(t, 3)
 }
 
-// isAccessible runs axe-core in light and dark. The page has asked its server alone, for that many files at least, and
-// the browser complains of nothing.
+// isAccessible runs axe-core in light and dark. The page must have asked only its own server, for at least so many
+// files, and the browser must not have complained.
 func (b *browser) isAccessible(t *testing.T, asks int) {
 	t.Helper()
 	b.passesAxe(t)

@@ -94,7 +94,7 @@ func TestStartOnAWS_takesNothingOfAnEarlierRun(t *testing.T) {
 	}
 }
 
-// started is a receiver of a CloudFormation without an earlier one.
+// started starts a receiver in an account where none has been started before.
 func started(t *testing.T, c *cloudFormation) *AWS {
 	t.Helper()
 	c.looks = 3

@@ -112,7 +112,7 @@ func (l Log) Write(ctx context.Context, lines ...Line) error {
 	return nil
 }
 
-// createStream makes the stream of the function, once in its life. The group is the template's.
+// createStream makes the function's log stream, which is then there for ever. The template makes the log group.
 func (l Log) createStream(ctx context.Context) error {
 	_, err := l.Client.CreateLogStream(ctx, &cloudwatchlogs.CreateLogStreamInput{
 		LogGroupName: &l.Group, LogStreamName: &l.Function,

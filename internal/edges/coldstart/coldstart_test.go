@@ -51,7 +51,8 @@ type started struct {
 	err   error            // of its exit
 }
 
-// start runs the function until it ends. Variables override those of a function that starts.
+// start runs the function until it ends. With no variables, it has all that it needs to start; those that are given
+// override these.
 func start(t *testing.T, variables ...string) started {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])

@@ -51,8 +51,8 @@ func (b *Backlog) Put(ctx context.Context, items []backlog.Item) []error {
 	})
 }
 
-// Delete removes items as they were read. It returns one error per item. A missing item is no error. One that was put
-// again since stays, with ErrPutAgain: it may carry a delivery that is nowhere else.
+// Delete removes items as they were read. It returns one error per item. A missing item is no error. An item that has
+// been put again since then stays, with ErrPutAgain: it may carry a delivery that is nowhere else.
 func (b *Backlog) Delete(ctx context.Context, items []backlog.Item) []error {
 	return parallel.Each(len(items), deletesAtOnce, func(n int) error {
 		when := condition{putAsRead, given{":read": items[n].StoredAt}}

@@ -35,7 +35,7 @@ func acknowledged(n int) (records []delivery.Record) {
 	return records
 }
 
-// wrote counts the acknowledged ones that are stored.
+// wrote counts the acknowledged records that are stored.
 func wrote(t *testing.T, s *dynamo.Deliveries, records []delivery.Record) (n int) {
 	t.Helper()
 	for _, r := range records {

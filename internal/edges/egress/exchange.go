@@ -45,7 +45,7 @@ func (x *exchange) do(ctx context.Context) (delivery.Response, error) {
 	return x.on(c)
 }
 
-// on makes the exchange on one connection and keeps it where it may serve another.
+// on makes the exchange on one connection, and keeps the connection if it may serve another exchange.
 func (x *exchange) on(c *conn) (delivery.Response, error) {
 	r, keep, err := c.post(x)
 	switch {

@@ -21,7 +21,7 @@ type decoders map[string]func(answer []byte) error
 var aliases = strings.NewReplacer("replay:delete", string(api.ReplayForGood), "inspect:scan", string(api.InspectScan),
 	"apikeys:revoke", string(api.APIKeysRevoke))
 
-// add takes up an action, under its function and its name.
+// add adds the decoder of an action's answers, under its function and its name.
 func add[Request, Answer any](to decoders, a api.Action[Request, Answer]) {
 	to[fmt.Sprintf("%s %s", a.Function, a.Name)] = func(answer []byte) error {
 		var into Answer

@@ -26,7 +26,7 @@ type answer struct {
 	NextCursor *string   `json:"next_cursor"`
 }
 
-// ask is ann's request: its answer, decoded and as it was written.
+// ask makes a request as the operator ann, and returns the answer decoded and as it was written.
 func ask(t *testing.T, f *invoke.Function, action, fields string) (a answer, raw string) {
 	t.Helper()
 	raw = testkit.Ask(t, f, action, fields)

@@ -215,7 +215,8 @@ func TestHandler_workJobs_endsWithinARound(t *testing.T) {
 	})
 }
 
-// A letter that another job has purged ends no job: a table stores no count without a reason.
+// A letter that another job has purged does not stop a job. It is counted as refused with a reason, since the table
+// cannot store a count without one.
 func TestHandler_workJobs_countsWhatHasGone(t *testing.T) {
 	inLetters(t, 1, func(a *account) {
 		id := job.ID("t")

@@ -24,7 +24,7 @@ type letter struct {
 	// The message to send. Its Replay is the number of this replay.
 	message delivery.Message
 
-	// No earlier run of this replay may have sent the message.
+	// It is certain that no earlier run of this replay has sent the message.
 	fresh bool
 
 	result api.Result

@@ -56,8 +56,8 @@ func (n namedEvents) discard(
 	})
 }
 
-// answer does a sweep's act on the events with these ids, and has a result for each id. Results before a fault are
-// answered; the fault is in the log.
+// answer does a sweep's act on the events with these ids, and returns a result for each id. If a fault ends the sweep,
+// it returns the results so far, and the log has the fault.
 func (n namedEvents) answer(
 	ctx context.Context, call *invoke.Call, ids []string, s jobs.Sweep,
 ) (api.EventResults, error) {

@@ -104,8 +104,8 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 	return failed
 }
 
-// process writes the record first and the state second: a crash between leaves a message that
-// is received again and finds its death recorded.
+// process writes the record first and the state second. After a crash between the two, the message is received again,
+// and its death is already recorded.
 func (h *Handler) process(ctx context.Context, r events.SQSMessage) (d death, err error) {
 	d, err = h.examine(ctx, r)
 	if err != nil || d.outcome == outcomeAcknowledged {
@@ -203,8 +203,8 @@ func (d death) state(last delivery.State) delivery.Record {
 	}
 }
 
-// bury seals and stores the death. A replayed delivery has a record already, unless it was purged or has
-// expired: its death is appended, and its body stays as it was sealed at the first.
+// bury seals and stores the death. A replayed delivery already has a record, unless the record was purged or has
+// expired. Its new death is appended there, and the body stays as it was sealed at the first death.
 func (h *Handler) bury(ctx context.Context, d death) (outcome string, err error) {
 	recorded, missing := false, d.record.Replay == 0
 	if !missing {

@@ -107,7 +107,7 @@ func (e end) sent() time.Time {
 	return e.message.CreatedAt
 }
 
-// hides reports whether a delivery waits on its queue as a visibility timeout.
+// hides reports whether a delivery waits on its own queue, hidden by a visibility timeout.
 func (e end) hides() bool { return e.move.To == delivery.Stay && e.from != delivery.DeliveryQueue }
 
 // succeededAtOnce reports whether the first attempt of the delivery succeeded. No process has then written anything

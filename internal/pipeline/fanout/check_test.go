@@ -52,7 +52,8 @@ func TestHandler_Process_checksDataAgainstTheSchema(t *testing.T) {
 	}
 }
 
-// One line has all that is odd about an event. An event that fails is counted when it is delivered.
+// One line names everything that is odd about an event. An event that is received again after a failure is counted
+// once, when it is delivered.
 func TestHandler_Process_reportsAMismatchBesideAReusedIdOnce(t *testing.T) {
 	r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*")})
 	r.SchemaCheck, r.schemas = checkWarn, strict

@@ -117,11 +117,11 @@ const mostUnread = 3
 
 // pageResult is the result of a page of keys.
 type pageResult struct {
-	// asked are the keys that were read, and unread the ones among them that could not be.
+	// asked is the number of keys whose items were to be read, and unread how many of these items could not be.
 	asked, unread int
 	// oneTenant tells that all keys are of the same tenant. The table may throttle that tenant alone.
 	oneTenant bool
-	// transfers are those for the items that were read, and carriedOut the ones among them that are done.
+	// transfers is the number of transfers that the items called for, and carriedOut how many of these are done.
 	transfers, carriedOut int
 	// refused tells that no queue took any message.
 	refused bool

@@ -10,7 +10,7 @@ var (
 	now      = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// tenant plays the table: an update asks only whether slow_until has passed.
+// tenant stands for the tenant's row in the table, which is charged as the table charges it.
 type tenant struct{ until time.Time }
 
 func (x *tenant) charge(kept time.Duration, at time.Time, lane bool) {

@@ -59,7 +59,7 @@ func TestItem_Replaces_onlyAnEarlierPut(t *testing.T) {
 	}
 }
 
-// The table of the package comment is the rules'.
+// The table in the package comment says what the rules do.
 func TestItem_storedRulesAreTheTableOfTheComment(t *testing.T) {
 	read := Item{StoredAt: at}
 	table := "| call | none is stored | one of an earlier put | one of the same put | one of a later put |\n" +

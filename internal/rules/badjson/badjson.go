@@ -22,7 +22,7 @@ const (
 	// Malformed is a text that is not JSON at Offset, or ends there.
 	Malformed
 
-	// DuplicateName is an object with the name at Pointer twice.
+	// DuplicateName is an object that has the name at Pointer twice.
 	DuplicateName
 
 	// UnknownName is a name at Pointer without a member in the target.

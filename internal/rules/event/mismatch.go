@@ -13,7 +13,8 @@ const TooCostly = "schema_too_costly"
 // LongestCheck is the most work that the check of an event's data against its schema may take.
 var LongestCheck = schema.In(time.Second)
 
-// Mismatched is the refusal of an event by the check of its data, nil if the error is no fault of the data.
+// Mismatched makes the refusal of an event from the error of the check of its data. It returns nil if the data is not
+// to blame.
 func Mismatched(eventID string, err error) *Invalid {
 	var mismatch *schema.Mismatch
 	switch {

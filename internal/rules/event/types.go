@@ -29,8 +29,8 @@ func NewVocabulary(specified, own []catalogue.Type) Vocabulary {
 // implemented is the vocabulary of the catalogue that is compiled.
 var implemented = NewVocabulary(catalogue.Tables())
 
-// These are all patterns there are: the specification's, then those that the adopter's catalogue declares. Another text
-// with a star is no pattern, even if it looks like one.
+// These are all the patterns: first those of the specification, then those that the adopter's catalogue declares. No
+// other text with a star is a pattern, even if it looks like one.
 var patterns = slices.Concat(
 	[]string{"*", "user.*", "organization.*", "organizationMembership.*"}, catalogue.Wildcards(),
 )

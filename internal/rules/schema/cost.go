@@ -116,7 +116,7 @@ func (b bound) apart(c bound) bound {
 	return bound{part{max(b.each, c.each), max(b.rate, c.rate), b.most + c.most}, append(b.keywords, c.keywords...)}
 }
 
-// times is the bound of n values of the schema, such as the items of an array.
+// times bounds n values of the schema, such as the items of an array.
 func (b bound) times(n float64) bound {
 	all := bound{part: b.part.times(n)}
 	for _, k := range b.keywords {

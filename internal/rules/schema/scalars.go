@@ -158,8 +158,8 @@ func compileLength(s *scope, value any, at string, fits func(length, limit int) 
 	return nil
 }
 
-// pattern is a regular expression, and the steps that it takes at most at each place of a text, before its first byte
-// and after each: its instructions.
+// pattern is a regular expression, and the most steps that it takes at one place of a text. The places are those before
+// the first byte and after each byte, and the most steps are the number of the expression's instructions.
 type pattern struct {
 	form  *regexp.Regexp
 	steps Cost

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// PublicPrefix starts every public key as owners see it: the rest is the standard Base64, with padding, of its 32
-// bytes, as Standard Webhooks has it.
+// PublicPrefix starts every public key as owners see it. The rest is the key's 32 bytes in standard Base64 with
+// padding, as in Standard Webhooks.
 const PublicPrefix = "whpk_"
 
 const asymmetricVersion = "v1a,"

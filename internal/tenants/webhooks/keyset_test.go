@@ -192,7 +192,7 @@ func TestHandler_keySet_tellsNothingOfWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// The route is open, and nothing that is near it.
+// This route needs no key. Every route near it does.
 //
 // Threat of a stranger: reaches another route. Held by: one route of the table is open, by its exact path.
 func TestHandler_keySet_isTheOnlyOpenRoute(t *testing.T) {

@@ -66,7 +66,7 @@ func TestHandler_readRateLimit_takesAnIntegerOrNull(t *testing.T) {
 // Every answer that shows an endpoint shows an operator's limit with it, and nothing else of the mark.
 //
 // Threat of a tenant: learns who limited it, and why. Held by: answers have the number alone.
-func TestHandler_marked_showsBothLimitsInEveryAnswer(t *testing.T) {
+func TestHandler_showsBothLimitsInEveryAnswer(t *testing.T) {
 	w, key := newTenant(t)
 	e := w.create(key)
 	stored := w.aws.Endpoints[e.ID]
@@ -108,8 +108,9 @@ func TestHandler_marked_showsBothLimitsInEveryAnswer(t *testing.T) {
 	}
 }
 
-// A limit that holds at a domain, or for the tenant, is in the answer that brings an endpoint there.
-func TestHandler_marked_showsTheLimitThatAnEndpointComesUnder(t *testing.T) {
+// An endpoint that comes under a limit of a domain, or of its tenant, has the limit in the very answer that brings it
+// there.
+func TestHandler_showsTheLimitThatAnEndpointComesUnder(t *testing.T) {
 	w, key := newTenant(t)
 	atSite := endpoint.Marks{RateLimit: 20, LimitedAt: start.Add(-time.Hour), LimitSite: "example.com"}
 	w.aws.Left[dynamo.EndpointKey{TenantID: "acme", EndpointID: "webhook_gone"}] = atSite
@@ -139,7 +140,7 @@ func (w *rig) shown(a answer, want string) (e management.Endpoint) {
 }
 
 // An operator's mark that cannot be read stops no owner who deletes the endpoint. Elsewhere nothing is changed.
-func TestHandler_marked_changesNothingWhereMarksCannotBeRead(t *testing.T) {
+func TestHandler_changesNothingWhereMarksCannotBeRead(t *testing.T) {
 	w, key := newTenant(t)
 	e := w.create(key)
 	w.aws.BreakMarks("acme")

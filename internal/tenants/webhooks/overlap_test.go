@@ -41,8 +41,8 @@ func TestHandler_rotate_refusesEveryOtherBody(t *testing.T) {
 	w.expect("0 without webhook-signature", "200", w.do(key, "POST", path, `{"previous_secret_hours":0}`))
 }
 
-// The secret before signs for as long as was asked, and never longer: the next rotation, a deletion and the end of its
-// time each forget it, and a restore brings nothing back.
+// The previous secret signs for as long as the owner asked, and no longer. The next rotation, a deletion and the end of
+// that time each forget it. A restore does not bring it back.
 //
 // Threat of a receiver: keeps a leaked secret signing. Held by: an overlap is the owner's choice, 24 hours at most.
 func TestHandler_rotate_keepsTheSecretBeforeForAWhile(t *testing.T) {

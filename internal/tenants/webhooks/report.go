@@ -74,9 +74,9 @@ func covers(told, line audit.Line) bool {
 	return told.Action == line.Action && told.EndpointID == line.EndpointID && reflect.DeepEqual(told.After, line.After)
 }
 
-// line is the audit log's line about a change, to be written before the change is stored: where that fails, nothing may
-// be stored. There is no secret in it, and of a URL its host and a digest alone: receivers keep tokens in paths and
-// queries.
+// line is the audit log's line about a change. It has to be written before the change is stored, and if it cannot be
+// written, nothing may be stored. It has no secret, and only the host and a digest of a URL, since receivers keep
+// tokens in paths and queries.
 func (c *call) line(action string, before, after *endpoint.Endpoint) audit.Line {
 	line := c.about(action, *after)
 	line.Changed = changed(before, after)

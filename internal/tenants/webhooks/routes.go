@@ -59,8 +59,8 @@ func Routes() []string {
 	return keys
 }
 
-// find sets the route and the endpoint id of the path. If the path exists but not with this method, the answer is
-// another than for a path that does not exist: it lists the methods.
+// find sets the route and the endpoint id of the path. It tells a path that does not exist from a path without this
+// method: the answer to the latter lists the methods.
 func (c *call) find() error {
 	path, id := pattern(c.in.RawPath)
 	var methods []string

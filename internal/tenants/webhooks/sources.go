@@ -16,7 +16,8 @@ func (h *Handler) sourceAddresses(context.Context, *call) (any, error) {
 }
 
 // ParseSources reads addresses and CIDR prefixes with commas between them, and returns all as prefixes, as firewalls
-// take them. An error has all faulty entries by number. An entry that opens a firewall to every address is one.
+// take them. An error names all faulty entries by number. An entry that would open a firewall to every address is
+// faulty.
 func ParseSources(text string) ([]string, error) {
 	cidrs := []string{}
 	var errs []error

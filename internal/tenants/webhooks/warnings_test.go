@@ -31,7 +31,8 @@ func withoutName(t *testing.T, gone string) (w *rig, key string, e management.En
 	return w, key, e
 }
 
-// A machine sends back what it has read. What it has read is what is stored, before and after.
+// A program may send back the list that it has read, even if the catalogue has since lost one of its names. The stored
+// list stays as it was.
 //
 // Threat of a tenant: learns of others' types by warnings. Held by: a warning is about names that the endpoint has.
 func TestHandler_keepsAndWarnsOfANameThatTheCatalogueHasLost(t *testing.T) {
@@ -109,7 +110,8 @@ func written(w *rig, value map[string]any) string {
 	return string(text)
 }
 
-// A name is kept where it is. Nothing else gets it, and a list that has left it out does not get it back.
+// An endpoint keeps a name that the catalogue has lost. No other endpoint can select it, and nor can this one after a
+// change that left it out.
 func TestHandler_refusesUnknownNamesThatTheEndpointDoesNotHave(t *testing.T) {
 	w, key, e := withGone(t)
 	other := w.create(key)

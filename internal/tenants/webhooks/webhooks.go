@@ -26,8 +26,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
-// Endpoints stores endpoints. Its errors are dynamo.ErrConflict, dynamo.ErrLimit, dynamo.ErrBusy, a check's or the
-// store's.
+// Endpoints stores endpoints. Its errors are dynamo.ErrConflict, dynamo.ErrLimit, dynamo.ErrBusy, those of a check, and
+// those of the table.
 type Endpoints interface {
 	Get(ctx context.Context, tenantID, endpointID string) (endpoint.Endpoint, bool, error)
 	Live(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)

@@ -75,7 +75,7 @@ func (r Endpoints) Published(ctx context.Context, id string) (e endpoint.Endpoin
 	}, true, nil
 }
 
-// bare is a row without what is in other rows.
+// bare is an endpoint as its own row has it: without the marks and the About, which have other rows.
 func bare(e endpoint.Endpoint) endpoint.Endpoint {
 	e.Marks, e.About = endpoint.Marks{}, endpoint.About{}
 	return e

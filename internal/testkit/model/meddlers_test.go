@@ -15,7 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/storetest"
 )
 
-// meddler is a mutant. Its tables change before, or after, each call that has the prefix.
+// meddler is a mutant. Its tables change before, or after, each call whose name has the prefix.
 func meddler(after bool, prefix string, change func(m *Model)) mutant {
 	return func(b storetest.Backend, m *Model) storetest.Backend {
 		m.meddle = func(call string, isAfter bool) {

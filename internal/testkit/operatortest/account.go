@@ -39,7 +39,7 @@ type Account struct {
 
 	Items *Items // of every tenant
 
-	// Verdict is asked about every call, and may wait. Nil does all of them.
+	// Verdict decides what becomes of each call, and may wait. If it is nil, every call is done.
 	Verdict func(c *model.Call) model.Verdict
 	Faulty  bool // requests may fail
 

@@ -10,7 +10,7 @@ import (
 type End int
 
 const (
-	// Promptly is without waiting for any limit of the client's.
+	// Promptly is before any deadline of the client runs out.
 	Promptly End = iota
 	// ByDrain is as soon as the client has a status and gives up on the body behind it.
 	ByDrain

@@ -83,7 +83,7 @@ func wantStored(t testing.TB, b Backend, doing string, want circuit.Item) {
 	}
 }
 
-// refusal is the error of a write that was refused.
+// errRefused is the error of a write that was refused.
 var errRefused = errors.New("refused")
 
 func applied(ok bool, err error) error {

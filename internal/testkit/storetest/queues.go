@@ -24,7 +24,7 @@ type Queue interface {
 	Delete(t testing.TB, receipt string)
 }
 
-// QueuePromises are those of a queue. Its messages stay invisible for minutes once they were received.
+// QueuePromises are the promises of a queue whose messages stay invisible for minutes after each receive.
 var QueuePromises = []struct {
 	Name  string
 	Holds func(t testing.TB, q Queue)

@@ -121,7 +121,7 @@ func (w *writer) object(name string, s shape) string {
 		"return o.done()\n}\n"
 }
 
-// part is the type of an item, or of a map's value. It has a nil if there may be null.
+// part is the Go type of an item, or of a map's value. The type has a nil if the schema allows null.
 func (w *writer) part(name string, s shape) string {
 	return field{shape: s, required: true}.golang(w.golang(name, s))
 }

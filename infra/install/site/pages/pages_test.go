@@ -312,7 +312,8 @@ func TestCheckLinks_findsMissingPagesAndAnchors(t *testing.T) {
 	}
 }
 
-// A document that has changed under the site is noticed, and no link of it is left as it was.
+// The site takes texts out of documents. It notices if a document no longer has such a text, or has a link for which
+// the site has no page.
 func TestAdapted_namesLinksThatHaveNoPage(t *testing.T) {
 	w := &site{Settings: Settings{Name: "Acme"}}
 	w.adapted("See [deploying](deploy.md#parameters).")

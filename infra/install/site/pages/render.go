@@ -128,7 +128,7 @@ func asHTML(markdown string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// The colours of a page's background, which the style has too.
+// The colours of a page's background. The style sheet has the same ones.
 const (
 	lightBack = "#ffffff"
 	darkBack  = "#14181d"

@@ -199,7 +199,7 @@ func (p places) advise(letters []api.DeadLetter, rejected stack.FoundRejected) {
 	}
 }
 
-// adviseNowhere says where else an event may be that was found in no place.
+// adviseNowhere says where else to look for an event that was found nowhere.
 func (p places) adviseNowhere() {
 	if p.of.content == nil {
 		p.Say("acknowledged deliveries are found by the event as it was published: %s", p.herald("events find FILE"))

@@ -33,7 +33,7 @@ type importLine struct {
 	result imported       // the function's
 }
 
-// imported is the result for a line, and the same as it came.
+// imported is the result for a line of the file, decoded and as it came.
 type imported struct {
 	api.Imported
 

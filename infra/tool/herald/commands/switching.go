@@ -102,7 +102,7 @@ func switchesOf(ctx context.Context, s stack.Stack) ([]switches.Switch, error) {
 	}, resources)
 }
 
-// plan is what is done with the switches, and those that are concerned.
+// plan says what is to be done with each switch, and which switches have to be turned.
 func (t turning) plan(
 	ctx context.Context, all []switches.Switch,
 ) (rows []planned, concerned []switches.Switch, err error) {

@@ -67,8 +67,8 @@ func start(ctx context.Context, s *Server, form url.Values) (done, back string, 
 	return startJobs(ctx, s, name, form)
 }
 
-// startJobs starts a job on the selection of the question, and one for each of several endpoints. A token starts one
-// job only, however often it comes.
+// startJobs starts a job on the selection of the question, or a job for each endpoint where endpoints were ticked. A
+// form that is sent twice has the same token, and starts nothing twice.
 func startJobs(ctx context.Context, s *Server, name string, form url.Values) (done, back string, err error) {
 	act, endpoints := manyActs[name], form["endpoint_id"]
 	back = askedOn("/confirm", form) + "?" + filterOf(form).Encode()

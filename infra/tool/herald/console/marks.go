@@ -32,7 +32,7 @@ func (s *Server) markList(marks []chart.Mark) (all []marked) {
 	return all
 }
 
-// kinds are the legend: all that are marked.
+// kinds are the rows of the legend: the kinds of marks that the chart has.
 func kinds(marks []marked) (all []marked) {
 	for _, k := range []chart.Kind{chart.Alarm, chart.Act, chart.Deployed, chart.Ongoing, chart.Undone} {
 		if slices.ContainsFunc(marks, func(m marked) bool { return m.Kind == k }) {

@@ -84,7 +84,7 @@ func chartPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	return page, nil
 }
 
-// bill is what a query costs that reads so much.
+// bill says how much a query reads, and what AWS charges for it.
 func bill(bytes float64) string {
 	return fmt.Sprintf("%s, $%.4f at AWS's price of $%.3f for a gigabyte in us-east-1.", size(bytes),
 		bytes/1e9*stack.QueryPrice, stack.QueryPrice)

@@ -83,7 +83,8 @@ func (e Events) Deployments(ctx context.Context, since time.Time) (all []Deploym
 // over says whether a deployment had ended by then.
 func (d Deployment) over(by time.Time) bool { return !d.Until.IsZero() && d.Until.Before(by) }
 
-// enough says whether events, the newest first, reach back to the beginning of all that went on since then.
+// enough reports whether the events, the newest first, reach back far enough: every deployment that was under way at
+// that time, or has begun since, has its beginning among them.
 func enough(events []types.StackEvent, since time.Time) bool {
 	if len(events) == 0 || !oldest(events).Before(since) {
 		return false

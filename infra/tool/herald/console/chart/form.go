@@ -14,7 +14,7 @@ type form struct {
 	hollow bool
 }
 
-// The rows of marks are below the legend, at the upper end of the plot, and below its lower end.
+// The rows of marks: acts below the legend, alarms at the upper edge of the plot, and deployments below its lower edge.
 const (
 	rowOfActs        = 38
 	rowOfAlarms      = plotTop - 3
