@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 	"github.com/herald-webhooks/herald/internal/testkit/names"
 )
@@ -21,8 +19,8 @@ func TestProfiles_carryTheSettingsOfEachTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var template cfn.Object
-	if err := yaml.Unmarshal(file(t, filepath.Join(root, "template.yaml")), &template); err != nil {
+	template, err := cfn.Read(filepath.Join(root, "template.yaml"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, profile := range []string{"prod", "low-traffic", "staging", "high-volume", "verify"} {
@@ -32,7 +30,7 @@ func TestProfiles_carryTheSettingsOfEachTable(t *testing.T) {
 		for _, setting := range regexp.MustCompile(`(?m)^ +"([^"]+)"`).FindAllStringSubmatch(table, -1) {
 			want = append(want, setting[1])
 			name, _, _ := strings.Cut(setting[1], "=")
-			if cfn.At(template, "Parameters")[name] == nil {
+			if template.Parameters[name] == nil {
 				t.Errorf("the template has no parameter %s", name)
 			}
 		}

@@ -62,7 +62,7 @@ func (d *demo) opens(ctx context.Context, s scene, down time.Time) error {
 	before := len(s.inbox.Requests())
 	s.inbox.Fail(slices.Repeat([]int{503}, 10_000)...)
 	health, err := d.standing(ctx, s, "open circuit", func(h api.Health, _ api.Waiting) bool {
-		return h.State == "open"
+		return h.State == api.StateOpen
 	})
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (d *demo) opens(ctx context.Context, s scene, down time.Time) error {
 	row(requests, len(requests)-1, down)
 	d.check(health.LastStatus == 503, "inspect endpoint: %s after %d failures in %s, last status %d",
 		health.State, health.Failures, seconds(opened.Sub(down)), health.LastStatus)
-	listed, err := d.client.InState(ctx, "open")
+	listed, err := d.client.InState(ctx, api.StateOpen)
 	d.check(slices.Contains(listed, s.Endpoint.ID), "inspect endpoints: it is listed as open")
 	return err
 }
@@ -124,7 +124,7 @@ func (d *demo) returns(ctx context.Context, s scene, at time.Time) (time.Time, e
 	row(requests, failed, back)
 	sent := health.LastProbeAt.After(requests[failed-1].At) // and is on its way
 	due := sent || !health.NextProbeAt.IsZero() && health.NextProbeAt.Sub(next.At) < underWay
-	d.check(next.Status == 200 && health.State == "open" && due,
+	d.check(next.Status == 200 && health.State == api.StateOpen && due,
 		"it is back after %s and gets nothing for %s, until the next probe is due; that is answered %d",
 		seconds(schedule), seconds(next.At.Sub(back)), next.Status)
 	return next.At, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/kit/story"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 )
 
 // places is how many attempts the stack's schedule has.
@@ -44,7 +45,7 @@ func (d *demo) death(ctx context.Context) error {
 	for i := range attempts {
 		row(attempts, i, d.doomed.at)
 	}
-	d.check(letter.Attempts == places && letter.Reason == "http_5xx" && letter.LastStatus == 500,
+	d.check(letter.Attempts == places && letter.Reason == delivery.ReasonHTTP5xx && letter.LastStatus == 500,
 		"dead after %d attempts, reason %s, last status %d", letter.Attempts, letter.Reason, letter.LastStatus)
 	if err := d.sealed(ctx, letter.DeliveryID, message); err != nil {
 		return err

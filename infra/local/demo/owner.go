@@ -9,6 +9,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/kit/client"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/circuit"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 // listen begins to keep notices.
@@ -26,7 +27,9 @@ func (d *demo) owner(ctx context.Context) error {
 		return err
 	}
 	const name, value = "Authorization", "Bearer of-the-owner"
-	header := map[string]any{"headers": map[string]string{name: value}}
+	header := management.EndpointChange{
+		NewEndpoint: management.NewEndpoint{Headers: management.Of(&management.Headers{name: value})},
+	}
 	if err := s.Tenant.Call(ctx, http.MethodPatch, "/v1/webhooks/"+s.Endpoint.ID, header, nil); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/kit/receiver"
 	"github.com/herald-webhooks/herald/infra/kit/story"
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
@@ -74,7 +75,7 @@ func (s scene) publish(ctx context.Context, eventType string) (examples.Message,
 func (d *demo) acknowledged(ctx context.Context, id string) (state api.Delivery, err error) {
 	err = client.Eventually(ctx, patience, "state acknowledged", func(ctx context.Context) (bool, error) {
 		state, err = d.client.Delivery(ctx, id)
-		return state.State == "acknowledged", err
+		return state.State == delivery.Acknowledged, err
 	})
 	return state, err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
 	"github.com/herald-webhooks/herald/internal/rules/job"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 // incident is a plan on a stack.
@@ -51,7 +52,9 @@ func (i *incident) register(ctx context.Context) error {
 		var made client.Endpoint
 		customer, _, _ := strings.Cut(e.tenant, "_") // the rest is the seed
 		url := receiver.Named(p.server.URL, e.description, customer) + "/hooks"
-		request := map[string]any{"url": url, "events": []string{e.event}, "description": e.description}
+		request := management.NewEndpoint{
+			URL: management.Of(url), Events: management.Of([]string{e.event}), Description: management.Of(e.description),
+		}
 		if err := tenants[e.tenant].Call(ctx, http.MethodPost, "/v1/webhooks", request, &made); err != nil {
 			return err
 		}
@@ -117,7 +120,7 @@ func (i *incident) awaitDeaths(ctx context.Context) error {
 		if err != nil {
 			return false, err
 		}
-		open, err := i.client.InState(ctx, "open")
+		open, err := i.client.InState(ctx, api.StateOpen)
 		if err != nil {
 			return false, err
 		}

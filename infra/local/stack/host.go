@@ -2,7 +2,6 @@ package stack
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +11,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 	"github.com/herald-webhooks/herald/infra/local/internal/httpapi"
 	"github.com/herald-webhooks/herald/infra/local/internal/invokeapi"
+	"github.com/herald-webhooks/herald/internal/operators/api"
 )
 
 const tenant = "tenant_acme" // the sample events'
@@ -75,16 +75,17 @@ func (s *Stack) issueKey(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	const request = `{"action":"issue","operator":"local-stack","tenant_id":"` + tenant +
-		`","description":"made by the local stack"}`
-	result, err := f.Invoke(ctx, []byte(request))
+	of := api.IssueKeyRequest{TenantID: tenant, Description: "made by the local stack"}
+	request, err := api.IssueKey.Encode("local-stack", of)
+	if err != nil {
+		return err
+	}
+	result, err := f.Invoke(ctx, request)
 	if err != nil {
 		return fmt.Errorf("issuing an API key: %w", err)
 	}
-	var answer struct {
-		APIKey string `json:"api_key"`
-	}
-	if err := json.Unmarshal(result.Payload, &answer); err != nil || answer.APIKey == "" {
+	answer, err := api.IssueKey.Decode(result.Payload)
+	if err != nil || answer.APIKey == "" {
 		return fmt.Errorf("issuing an API key: the function answered %s; see %s", result.Payload, f.LogFile)
 	}
 	s.TenantID, s.APIKey = tenant, answer.APIKey

@@ -15,6 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/kit/story"
 	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/rules/delivery"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
 // mainInbox is that of the main endpoint.
@@ -33,7 +34,9 @@ func failing(inbox string) string {
 
 // mend moves an endpoint to an inbox that works.
 func (r *run) mend(ctx context.Context, e client.Endpoint, inbox string) error {
-	change := map[string]any{"url": r.Receiver.URL() + "/" + inbox}
+	change := management.EndpointChange{
+		NewEndpoint: management.NewEndpoint{URL: management.Of(r.Receiver.URL() + "/" + inbox)},
+	}
 	return r.tenant.Call(ctx, http.MethodPatch, "/v1/webhooks/"+e.ID, change, nil)
 }
 

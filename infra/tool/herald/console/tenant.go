@@ -8,6 +8,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/tool/herald/next"
 	"github.com/herald-webhooks/herald/infra/tool/herald/stack"
 	"github.com/herald-webhooks/herald/internal/operators/api"
+	"github.com/herald-webhooks/herald/internal/rules/deadletter"
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 )
 
@@ -25,7 +26,7 @@ func tenantPage(ctx context.Context, s *Server, q url.Values) (any, error) {
 	shown := detailOf(s.site.TenantPage(t), t.JSON)
 	shown.Head.Buttons = s.tenantButtons(t)
 	shown.Head.Links = []parts.Cell{
-		{Text: "Its dead letters", Link: s.site.Link("/dead", "status", "dead", "tenant_id", id)},
+		{Text: "Its dead letters", Link: s.site.Link("/dead", "status", string(deadletter.Dead), "tenant_id", id)},
 		{Text: "Its rejected events", Link: s.site.Link("/rejected", "tenant_id", id)},
 	}
 	if q.Get(itsTraffic) == "" {

@@ -46,7 +46,7 @@ func andMore(more bool) string {
 func (s Site) tenantHead(t stack.Tenant) *Head {
 	marks := t.Fields.Marks
 	h := &Head{
-		Kind: "Tenant", Name: t.Fields.TenantID, State: "healthy", Class: "good",
+		Kind: "Tenant", Name: t.Fields.TenantID, State: string(api.StateHealthy), Class: "good",
 		Links: s.attempts(t.Fields.TenantID, ""),
 	}
 	switch {
