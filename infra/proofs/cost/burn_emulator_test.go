@@ -28,7 +28,7 @@ import (
 )
 
 // The most that one key may burn in an hour, in dollars: its own limit, and the API's in refusals.
-const mostBurnt = 1.00
+const mostBurnt = 1.25
 
 // The constants are costs of a request to the management API that usage does not count: API Gateway's price for 512 KB,
 // its line in the access log and the three lines of Lambda, CloudWatch's overhead for a line of the audit log, and the
@@ -50,6 +50,10 @@ func TestWhatOneKeyCanBurn(t *testing.T) {
 		return string(must(json.Marshal(map[string]any{
 			"url": fatURL(n), "events": event.Types(), "description": strings.Repeat("\U0001F600", 256),
 			"headers": fatHeaders(), "contact": fatAbout.Contact, "metadata": fatAbout.Metadata,
+			"oauth2": map[string]string{
+				"token_url": fatURL(n), "client_id": fatOAuth.ClientID, "scope": fatOAuth.Scope,
+				"audience": fatOAuth.Audience, "client_secret": strings.Repeat("s", endpoint.MaxClientSecret),
+			},
 		})))
 	}
 	const one = "/v1/webhooks/{id}"
@@ -110,7 +114,7 @@ func TestWhatOneKeyCanBurn(t *testing.T) {
 	}
 	burnt := 60*float64(budget)*worst + 3600*number(t, a.options, "ApiRateLimit")*refusal
 	t.Logf("a refusal: $%.2f a million; in an hour: $%.2f", refusal*million, burnt)
-	said := fmt.Sprintf("**One API key** can burn $%.2f an hour", burnt)
+	said := fmt.Sprintf("**One API key** can burn at most $%.2f an hour", burnt)
 	if !strings.Contains(string(must(os.ReadFile(page))), said) {
 		t.Errorf("cost.md does not say: %s", said)
 	}
@@ -195,9 +199,12 @@ func (a *api) fill(client *dynamodb.Client, table string) {
 		Revision: strings.Repeat("r", 32), HeadersVersion: 9,
 		HeaderNames: slices.Sorted(maps.Keys(fatHeaders())), SealedHeaders: make([]byte, endpoint.MaxHeaderBytes+200),
 		About: fatAbout, AboutRow: endpoint.AboutKept,
+		OAuthVersion: 9, SealedOAuth: make([]byte, endpoint.MaxClientSecret+200),
 	}
 	for n := range endpoint.MaxLive - 2 {
-		e.ID, e.URL = fatID(n), fatURL(n)
+		e.ID, e.URL, e.OAuth = fatID(n), fatURL(n), &endpoint.OAuth{}
+		*e.OAuth = fatOAuth
+		e.OAuth.TokenURL = e.URL
 		must(0, store.Create(a.t.Context(), e, nil))
 	}
 	said := must(client.GetItem(a.t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: attributes{
@@ -231,6 +238,12 @@ func fatHeaders() map[string]string {
 // fatAbout is the most that an owner can say of an endpoint.
 var fatAbout = endpoint.About{
 	Contact: strings.Repeat("\U0001F600", endpoint.MaxText), Metadata: fatMetadata(),
+}
+
+// fatOAuth is the longest way to a token, but for the URL: it is the endpoint's, so that one bound holds for both.
+var fatOAuth = endpoint.OAuth{
+	ClientID: strings.Repeat("i", endpoint.MaxClientID), Method: endpoint.ClientSecretBasic,
+	Scope: strings.Repeat("s", endpoint.MaxScope), Audience: strings.Repeat("a", endpoint.MaxAudience),
 }
 
 func fatMetadata() map[string]string {

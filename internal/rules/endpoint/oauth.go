@@ -30,10 +30,10 @@ func ClientMethods() []ClientMethod { return []ClientMethod{ClientSecretBasic, C
 
 // The bounds of an OAuth, in characters.
 const (
-	maxClientID     = 256
-	maxClientSecret = 1024
-	maxScope        = 1024
-	maxAudience     = 512
+	MaxClientID     = 256
+	MaxClientSecret = 1024
+	MaxScope        = 1024
+	MaxAudience     = 512
 )
 
 var errVisible = errors.New("must be printable ASCII on one line")
@@ -50,17 +50,17 @@ func checkVisible(text string, most int) error {
 }
 
 // CheckClientID says why a client id cannot be sent.
-func CheckClientID(id string) error { return checkVisible(id, maxClientID) }
+func CheckClientID(id string) error { return checkVisible(id, MaxClientID) }
 
 // CheckClientSecret says why a client secret cannot be sent. The error does not quote it.
-func CheckClientSecret(secret string) error { return checkVisible(secret, maxClientSecret) }
+func CheckClientSecret(secret string) error { return checkVisible(secret, MaxClientSecret) }
 
 // CheckAudience says why an audience cannot be sent. "" is none.
 func CheckAudience(audience string) error {
 	if audience == "" {
 		return nil
 	}
-	return checkVisible(audience, maxAudience)
+	return checkVisible(audience, MaxAudience)
 }
 
 // CheckScope says why a scope (RFC 6749, 3.3) cannot be sent. "" is none.
@@ -68,8 +68,8 @@ func CheckScope(scope string) error {
 	switch {
 	case scope == "":
 		return nil
-	case len(scope) > maxScope:
-		return fmt.Errorf("must have at most %d characters", maxScope)
+	case len(scope) > MaxScope:
+		return fmt.Errorf("must have at most %d characters", MaxScope)
 	case !printable(scope), strings.ContainsAny(scope, `"\`), strings.Join(strings.Fields(scope), " ") != scope:
 		return errors.New(`must be names of printable ASCII without " and \, with one space between two of them`)
 	}
