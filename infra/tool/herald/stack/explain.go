@@ -29,7 +29,9 @@ func (s Stack) Explain(doing string, err error) error {
 			"KeyIssuers those to issue keys and import (%s)",
 			doing, wanted(err), api.ErrorMessage())
 	case strings.Contains(code, "ResourceNotFound"):
-		return exit.With(exit.Failed, "%s: the stack %s is gone, or is being replaced", doing, s.Name)
+		// An older release, to which the stack may have been rolled back, lacks the aliases of functions that came later.
+		return exit.With(exit.Failed, "%s: the stack %s is gone, is being replaced, or has an older release than this "+
+			"herald: use the herald of its release", doing, s.Name)
 	case errors.As(err, &refused) && s.Name == Local:
 		return exit.With(exit.Failed, "%s: the local stack is gone: start it, then run this again", doing)
 	case errors.As(err, &refused):
