@@ -2,15 +2,14 @@ package movein
 
 import (
 	"bytes"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/herald-webhooks/herald/internal/operators/api"
 	"github.com/herald-webhooks/herald/internal/tenants/webhooks"
 	"github.com/herald-webhooks/herald/internal/testkit/model"
 	"github.com/herald-webhooks/herald/internal/testkit/sealing"
@@ -25,22 +24,16 @@ func imports(t testing.TB, lines []byte) {
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, Random: rand.Float64, Bounds: rules("").Bounds,
 	}
 	for text := range bytes.Lines(lines) {
-		request, err := json.Marshal(map[string]any{
-			"action": "import", "operator": "ann", "endpoints": []jsontext.Value{text},
-		})
+		request, err := api.ImportEndpoints.Encode("ann", api.ImportRequest{Endpoints: []jsontext.Value{text}})
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
 		answer, err := h.Invoke(t.Context(), request)
-		var got struct {
-			Data []struct {
-				Result string `json:"result"`
-			} `json:"data"`
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
 		}
-		if err == nil {
-			err = json.Unmarshal(answer, &got)
-		}
-		if err != nil || fmt.Sprint(got.Data) != "[{created}]" {
+		got, err := api.ImportEndpoints.Decode(answer)
+		if err != nil || len(got.Data) != 1 || got.Data[0].Result != api.ResultCreated {
 			t.Errorf("%q: %s, %v", text, answer, err)
 		}
 	}

@@ -11,22 +11,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
 	"github.com/herald-webhooks/herald/internal/rules/event"
 	"github.com/herald-webhooks/herald/internal/rules/signature"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
-
-// line is a line of the file that `herald endpoints import` takes.
-type line struct {
-	TenantID    string            `json:"tenant_id"`
-	URL         string            `json:"url"`
-	Events      []string          `json:"events"`
-	Description string            `json:"description,omitzero"`
-	Headers     map[string]string `json:"headers,omitzero"`
-	OAuth2      *oauth            `json:"oauth2,omitzero"`
-	RateLimit   int               `json:"rate_limit,omitzero"` // deliveries a second
-	Status      endpoint.Status   `json:"status,omitzero"`
-	Contact     string            `json:"contact,omitzero"`
-	Metadata    map[string]string `json:"metadata,omitempty"`
-	Secret      string            `json:"secret"`
-}
 
 // judge holds endpoints to the rules, one after the other.
 type judge struct {
@@ -39,7 +25,7 @@ func newJudge(rules Rules) *judge {
 	return &judge{Rules: rules, live: map[string][]endpoint.Endpoint{}}
 }
 
-// line is an endpoint as a line, nil where it cannot be converted.
+// line is an endpoint as a line of the file that `herald endpoints import` takes, nil where it cannot be converted.
 func (s *judge) line(r *record, p *peer) []byte {
 	if r.fields == nil {
 		r.refuse("", "is no object")
@@ -49,14 +35,25 @@ func (s *judge) line(r *record, p *peer) []byte {
 	r.states()
 	stored := s.address(r, p)
 	p.oauth = s.oauth(r, p.oauth)
-	made := line{
-		TenantID: p.tenant, URL: p.url, Secret: s.secret(r, p.secret), Events: events(r, p.events),
-		Description: description(r, p.description), Headers: headers(r, p.headers), RateLimit: p.rate,
-		OAuth2:  p.oauth,
-		Contact: contact(r, p.contact), Metadata: metadata(r, p.metadata),
+	made := management.ImportedEndpoint{
+		TenantID: management.Of(p.tenant), Secret: management.Of(s.secret(r, p.secret)),
+		EndpointChange: management.EndpointChange{NewEndpoint: management.NewEndpoint{
+			URL: management.Of(p.url), Events: management.Of(events(r, p.events)),
+			Description: given(description(r, p.description)), Contact: given(contact(r, p.contact)),
+			OAuth2: p.oauth.member(),
+		}},
+	}
+	if kept := management.Headers(headers(r, p.headers)); len(kept) > 0 {
+		made.Headers = management.Of(&kept)
+	}
+	if kept := management.Metadata(metadata(r, p.metadata)); len(kept) > 0 {
+		made.Metadata = management.Of(kept)
+	}
+	if p.rate > 0 {
+		made.RateLimit = management.Of(&p.rate)
 	}
 	if r.off {
-		made.Status = endpoint.Disabled
+		made.Status = management.Of(string(endpoint.Disabled))
 	}
 	s.bound(r, p, stored)
 	r.rest()
@@ -69,6 +66,14 @@ func (s *judge) line(r *record, p *peer) []byte {
 		return nil
 	}
 	return text
+}
+
+// given is a member with a text, and none for "".
+func given(text string) management.Member[string] {
+	if text == "" {
+		return management.Member[string]{}
+	}
+	return management.Of(text)
 }
 
 // tenant is the id of the endpoint's tenant.

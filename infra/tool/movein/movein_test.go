@@ -50,8 +50,8 @@ func told(report Report) string {
 // The answers have the shapes of the senders' own descriptions (November 2026).
 func TestEndpoints_convertsAnAnswerOfEachSender(t *testing.T) {
 	const want = `{"tenant_id":"acme","url":"https://hooks.example.com/crm","events":["user.created","user.deleted"],` +
-		`"description":"crm","headers":{"X-Env":"prod"},"rate_limit":25,"status":"disabled","contact":"ann@example.com",` +
-		`"metadata":{"plan":"gold"},"secret":"` + key + `"}`
+		`"description":"crm","headers":{"X-Env":"prod"},"rate_limit":25,"contact":"ann@example.com",` +
+		`"metadata":{"plan":"gold"},"status":"disabled","secret":"` + key + `"}`
 	for from, file := range map[Source]string{
 		Svix: `{"data":[{"id":"ep_1srOrx2ZWZBpBUvZwXKQmoEYga2","url":"https://hooks.example.com/crm","description":"crm",
 			"eventTypes":["user.created","user.deleted"],"channels":null,"metadata":{"plan":"gold"},"throttleRate":25,"uid":null,

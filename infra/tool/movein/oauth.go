@@ -5,16 +5,26 @@ import (
 	"strings"
 
 	"github.com/herald-webhooks/herald/internal/rules/endpoint"
+	"github.com/herald-webhooks/herald/internal/tenants/management"
 )
 
-// oauth has the credentials for the tokens of an endpoint, as the import takes them.
+// oauth has the credentials for the tokens of an endpoint.
 type oauth struct {
-	TokenURL     string                `json:"token_url"`
-	ClientID     string                `json:"client_id"`
-	ClientSecret string                `json:"client_secret"`
-	Scope        string                `json:"scope,omitzero"`
-	Audience     string                `json:"audience,omitzero"`
-	Method       endpoint.ClientMethod `json:"method"`
+	TokenURL, ClientID, ClientSecret, Scope, Audience string
+
+	Method endpoint.ClientMethod
+}
+
+// member are the credentials as the import takes them. A nil oauth is left out.
+func (o *oauth) member() management.Member[*management.NewOAuth2] {
+	if o == nil {
+		return management.Member[*management.NewOAuth2]{}
+	}
+	return management.Of(&management.NewOAuth2{
+		TokenURL: management.Of(o.TokenURL), ClientID: management.Of(o.ClientID),
+		ClientSecret: management.Of(o.ClientSecret), Scope: given(o.Scope), Audience: given(o.Audience),
+		Method: management.Of(o.Method),
+	})
 }
 
 const ofOAuth = "authentication.oauth2"

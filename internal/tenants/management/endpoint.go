@@ -26,6 +26,14 @@ type EndpointChange struct {
 	Status      Member[string] `json:"status,omitzero"` // active or disabled
 }
 
+// ImportedEndpoint is an endpoint that its tenant had at another sender, as operators import it. TenantID, Secret, URL
+// and Events are required.
+type ImportedEndpoint struct {
+	TenantID       Member[string] `json:"tenant_id,omitzero"`
+	EndpointChange `json:",embed"`
+	Secret         Member[string] `json:"secret,omitzero"` // of the other sender, unchanged
+}
+
 // Endpoint is an endpoint as its tenant sees it. Times are RFC 3339 in UTC with milliseconds.
 type Endpoint struct {
 	ID              string          `json:"id"`

@@ -28,13 +28,6 @@ const (
 	importPatience = 5 * time.Second
 )
 
-// newImport are the fields of an endpoint that is imported, before any check.
-type newImport struct {
-	TenantID                  jsontext.Value `json:"tenant_id"`
-	Secret                    jsontext.Value `json:"secret"`
-	management.EndpointChange `json:",embed"`
-}
-
 // importEndpoints creates endpoints that tenants had at another sender. Its secrets sign on. One that is there already
 // stays as it is, so the same request may be made again.
 func (h *Handler) importEndpoints(
@@ -137,26 +130,26 @@ func (h *Handler) notImported(ctx context.Context, one api.Imported, err error) 
 func (h *Handler) readImport(text jsontext.Value, had ...string) (
 	e endpoint.Endpoint, f fields, secret string, err error,
 ) {
-	var in newImport
+	var in management.ImportedEndpoint
 	if err := decode(text, &in); err != nil {
 		return e, f, "", err
 	}
 	var r reader
-	r.require("/tenant_id", in.TenantID)
+	r.require("/tenant_id", in.TenantID.Value)
 	r.require("/url", in.URL.Value)
 	r.require("/events", in.Events.Value)
-	r.require("/secret", in.Secret)
+	r.require("/secret", in.Secret.Value)
 	e.Status = endpoint.Active
-	if in.TenantID != nil {
-		e.TenantID = readTenant(in.TenantID, &r)
+	if in.TenantID.Value != nil {
+		e.TenantID = readTenant(in.TenantID.Value, &r)
 	}
 	f = h.check(in.EndpointChange, &r, had)
 	f.apply(&e)
 	if f.oauth != nil {
 		e.OAuth = f.oauth.oauth // it counts among the endpoints at its host
 	}
-	if in.Secret != nil {
-		secret = readSecret(in.Secret, &r)
+	if in.Secret.Value != nil {
+		secret = readSecret(in.Secret.Value, &r)
 	}
 	return e, f, secret, r.problem()
 }
