@@ -9,8 +9,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/rules/event"
 )
 
-// The page's encoding makes an id of a tenant of any text, and keeps texts apart. The test reads what a user copies, the
-// line of Python: letters and digits are always safe there (docs.python.org, urllib.parse.quote).
+// The page's encoding makes an id of a tenant of any text, and keeps texts apart. The test reads what a user copies,
+// the line of Python: letters and digits are always safe there (docs.python.org, urllib.parse.quote).
 func TestTheEncodingOfMovingInFitsEveryId(t *testing.T) {
 	page, err := os.ReadFile("../../docs/moving-in.md")
 	if err != nil {
