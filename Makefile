@@ -56,7 +56,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident practise settings forms browser test unit e2e lint sizes freeze regions mutants invariants fuzz publishers versions suite fips vulns build site handbook package reproducible rehearse terraform native cli verify bench simulate worst dashboard picture cost second-engine libraries oauth outbox hostile proofs tools clean
+.PHONY: help run stack incident practise settings forms browser test unit e2e lint sizes freeze regions mutants invariants fuzz publishers versions suite fips vulns build site handbook package reproducible rehearse cdk terraform native cli verify bench simulate worst dashboard picture cost second-engine libraries oauth outbox hostile proofs tools clean
 
 # The targets that people use. The others prove or measure one thing each, or serve these.
 USED := run stack incident test site cli verify build package proofs
@@ -290,6 +290,9 @@ rehearse: native .venv/installed ## deploy the package to an engine of CloudForm
 	@[ -f .local/package/template.yaml ] || $(MAKE) package PLATFORMS=$$(go env GOOS)_$$(go env GOARCH)
 	@go run $(addprefix -overlay ,$(OVERLAY)) ./infra/proofs/rehearse
 
+cdk: .venv/installed .tools/cdk/installed ## synthesize the CDK construct with every parameter, and have it refuse what the template does (nightly)
+	go test -count 1 -tags emulator -run TestCDK ./infra/install/bindings
+
 # In a copy: init installs the provider for AWS, of 700 MB, beside the module. INIT=-plugin-dir=FOLDER takes it from a mirror.
 terraform: ## check the Terraform module by terraform itself, without AWS (needs it or TERRAFORM=tofu; downloads its provider)
 	@command -v $(TERRAFORM) >/dev/null || { echo "make: $(TERRAFORM) is missing; install Terraform 1.7 or OpenTofu 1.8, or newer" >&2; exit 1; }
@@ -349,7 +352,7 @@ second-engine: .venv/installed .tools/dynamodb-local/installed ## run the tests 
 
 # A linter reads code up to the Go that built it.
 LINTER := .tools/golangci-lint-$(GOLANGCI_LINT)-$(GOTOOLCHAIN)
-TOOLS := $(LINTER) .tools/gotestsum-$(GOTESTSUM) .venv/installed .tools/openapi/installed .tools/cdk/installed .tools/outbox/installed
+TOOLS := $(LINTER) .tools/gotestsum-$(GOTESTSUM) .venv/installed .tools/openapi/installed .tools/outbox/installed
 libraries: native tools ## have the libraries for Rust and Java verify deliveries, too (cargo, Maven and a JDK; minutes at first)
 	@for tool in cargo mvn javac; do command -v $$tool >/dev/null || { echo "make: $$tool is missing" >&2; exit 1; }; done; \
 	LIBRARIES="java rust" go test -count 1 -v -tags emulator -run TestStockLibrariesVerify ./infra/proofs/e2e
