@@ -45,7 +45,7 @@ func (w *site) documents() {
 			"secret at once.")
 		texts[verifying] = w.unaccompanied(texts[verifying])
 	}
-	w.verifying()
+	w.verifying(texts[receivers])
 	for _, c := range cuts {
 		w.add(c.page, "# "+c.title+"\n\n"+w.adapted(section(texts[c.document], c.section)))
 	}
@@ -89,13 +89,11 @@ func (w *site) chosen(text string) string {
 
 // companions leaves out the passages on headers that are not sent.
 func (w *site) companions(text string) string {
-	const both = "A delivery is signed twice, with HMAC-SHA256, over"
-	const either = "Check one of the two, compare"
+	const both = "A delivery is signed twice, with HMAC-SHA256. Check one of the two:"
 	const libraries = "Libraries of [Standard Webhooks](https://www.standardwebhooks.com) and of Svix verify deliveries"
 	switch w.Companions {
 	case delivery.CompanionsNone:
-		text = w.swap(text, both, "A delivery is signed, with HMAC-SHA256, over")
-		text = w.swap(text, either, "Check it, compare")
+		text = w.swap(text, both, "A delivery is signed, with HMAC-SHA256:")
 		text = w.without(text, "**A library knows one secret.**")
 		return dropped(text, "`webhook-")
 	case delivery.CompanionsSvix:
@@ -104,9 +102,15 @@ func (w *site) companions(text string) string {
 		text = w.swap(text, "; Ruby, PHP and C# were read", "")
 		text = standardized.ReplaceAllString(text, "| ")
 		return dropped(text, "tandardwebhooks`", "tandard-webhooks/", "StandardWebhooks`")
+	case delivery.CompanionsBoth:
+		row := libraryRow.FindString(text)
+		return w.swap(text, row, row+companion.ReplaceAllString(row, "${1}svix-"))
 	}
 	return text
 }
+
+// libraryRow is a row of the table of signatures.
+var libraryRow = regexp.MustCompile(`(?m)^\| a \[library\].*\n`)
 
 // standardized is the first of two packages in a cell, of Standard Webhooks.
 var standardized = regexp.MustCompile("\\| `[a-z.:]*standardwebhooks`, [0-9.]+; ")
@@ -163,6 +167,7 @@ var targets = map[string]string{
 	"receivers.md#rules": "receiving.md", "#rules": "receiving.md",
 	"receivers.md#rotating-the-secret": "rotation.md", receivers + "#rotating-the-secret": "rotation.md",
 	"#rotating-the-secret":      "rotation.md",
+	"#how-to-verify":            "verifying.md",
 	"#when-your-endpoint-fails": "outages.md", "#libraries": "libraries.md",
 	"api.md": "api.md", "api.md#the-rest-of-its-life": "api.md", "../examples/check.sh": "check.sh",
 	"moving-in.md#what-receivers-verify":    "",

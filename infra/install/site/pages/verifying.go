@@ -50,24 +50,11 @@ func (w *site) sample() string {
 	return b.String()
 }
 
-// verifying adds the page that tells how, and one with code for each language.
-func (w *site) verifying() {
+// verifying adds the page that tells how, from the receivers' document, and one with code for each language.
+func (w *site) verifying(document string) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Verifying a delivery\n\nEach delivery is a `POST` with these headers:\n\n| header | contents |\n"+
-		"|---|---|\n| `wh-id` | the delivery's id, the same at each attempt |\n| `wh-timestamp` | the time of "+
-		"this attempt, in seconds since 1970 |\n| `wh-signature` | `v1,` and a signature in Base64 |\n"+
-		"| `wh-webhook-event` | the event type, for routing; not signed |\n"+
-		"| `content-type`, `content-length` | `application/json`, and the body's length in "+
-		"bytes |\n| `user-agent` | `Herald/…`, with a version; not signed |\n")
-	for _, prefix := range w.prefixes() {
-		fmt.Fprintf(&b, "| `%[1]sid`, `%[1]stimestamp` | the same values, for [libraries](libraries.md) |\n"+
-			"| `%[1]ssignature` | one or more signatures under the decoded secret, separated by spaces |\n", prefix)
-	}
-	b.WriteString("\nTo verify one in any language:\n\n1. Read the body as **bytes**, before anything parses it.\n" +
-		"2. Join the id, a dot, the timestamp, a dot and the body.\n3. Compute the HMAC-SHA256 of the result. The key is " +
-		"the text of your secret, including `whsec_`.\n4. Encode it in Base64 with padding, put `v1,` before it, and " +
-		"compare it with `wh-signature` in constant time.\n5. Answer 400 if they differ, or if the timestamp is more than " +
-		"300 seconds from your clock.\n\n[Receiving](receiving.md) has the other rules.\n\n## Test your code\n\n")
+	b.WriteString("# Verifying a delivery\n\n" + w.adapted(section(document, "How to verify")) +
+		"\n[Receiving](receiving.md) has the other rules.\n\n## Test your code\n\n")
 	b.WriteString(w.sample())
 	b.WriteString("\n## Code to copy\n\n")
 	for _, l := range receiversCode {
