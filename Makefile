@@ -88,8 +88,8 @@ settings: native tools ## use the settings page to copy in Chromium, by keyboard
 forms: native tools ## give every form of the console wrong input by keyboard, in Chromium, and discard by a filter (minutes)
 	@go test -count 1 -v -tags emulator,incident -run 'TestEveryFormIsStillThere|TestRejectedEvents' ./infra/tool/herald
 
-browser: native tools ## look at every page of the console and of the site in Chromium, by axe-core and in five widths (nightly; minutes)
-	@go test -count 1 -v -tags emulator,incident -run TestTheConsoleInABrowser ./infra/tool/herald
+browser: native tools ## look at every page of the console, the site and the handbook in Chromium, by axe-core and in five widths (nightly; minutes)
+	@go test -count 1 -v -tags emulator,incident -run 'TestTheConsoleInABrowser|TestTheHandbookInABrowser' ./infra/tool/herald
 
 test: ## run everything (TIMEOUT=60m on a busy machine); what lacks a program is named last, or CI=true installs it
 	@rm -rf .local/test; mkdir -p .local/test; status=0; [ "$(CI)" != true ] || .ci/system install || status=1; \

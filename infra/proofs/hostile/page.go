@@ -71,7 +71,7 @@ func bad(results []result) (n int) {
 // summary counts the findings of each kind and sender.
 func summary(played map[string][]result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Of %d receivers, so many found:\n\n| | %s |\n|---|%s\n", len(played[order[0]]),
+	fmt.Fprintf(&b, "Of %d receivers, so many found:\n\n| kind of finding | %s |\n|---|%s\n", len(played[order[0]]),
 		strings.Join(order, " | "), strings.Repeat("---|", len(order)))
 	for _, kind := range kinds {
 		fmt.Fprintf(&b, "| %s |", kind)
