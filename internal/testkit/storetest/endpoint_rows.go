@@ -47,17 +47,12 @@ func Endpoint(tenant string, created time.Time) endpoint.Endpoint {
 	}
 }
 
-// prune deletes the tenant's surplus, and returns it.
-func prune(t testing.TB, b Backend, tenant string) []endpoint.Endpoint {
+// prune deletes deleted endpoints for good.
+func prune(t testing.TB, b Backend, surplus ...endpoint.Endpoint) {
 	t.Helper()
-	surplus, err := b.Endpoints.Surplus(t.Context(), tenant)
-	if err == nil {
-		err = b.Endpoints.Prune(t.Context(), surplus)
-	}
-	if err != nil {
+	if err := b.Endpoints.Prune(t.Context(), surplus); err != nil {
 		t.Fatal(err)
 	}
-	return surplus
 }
 
 // gone returns e as it is after its deletion at the time, same as another request stores it without a change, and back
