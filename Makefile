@@ -122,8 +122,9 @@ CGO = $(shell CGO_ENABLED= go env CGO_ENABLED)
 JSON_READERS := ./internal/rules/badjson ./internal/rules/event ./internal/tenants/webhooks
 DAYS := infra/proofs/simulate infra/proofs/invariants
 
-# The race detector makes computing five to ten times dearer. It leaves out the pure packages, which start no goroutines,
-# and sweeps over rates and crowds: smaller tests of their packages take the same paths with it.
+# The race detector makes computing five to ten times dearer. It leaves out what starts no goroutines, and sweeps over
+# rates and crowds: smaller tests of their packages take the same paths with it.
+ALONE := ./functions/... ./internal/rules/... ./internal/testkit/contract
 SWEEPING := ./internal/operators/jobs ./internal/pipeline/release ./internal/pipeline/fanout ./internal/edges/tokens
 SWEEPS := TestNoRequestHidesEventsFromAJobThatPublishes|TestNoEventOfAJobIsLostOrPublishedTwiceBesideEarlierRequests$\
 	|TestRun_(sendsTwoThousandASecond|buriesWhatItFindsLate|recoversBesideEndpointsThatAskToWait|divides.*|sharesItsTime.*)$\
@@ -140,10 +141,10 @@ unit: export GOGC := 400
 
 unit: .tools/gotestsum-$(GOTESTSUM) ## run the tests that need no emulator, in random order, for races too
 	@status=0; $(call go_test,days,-short -shuffle=on $(DAYS:%=./%)) || status=1; \
-	$(call go_test,tools,-shuffle=on $(SWEEPING) ./internal/rules/... $$(go list ./infra/... | grep -v $(DAYS:%=-e '/%$$'))) || status=1; \
+	$(call go_test,tools,-shuffle=on $(SWEEPING) $(ALONE) $$(go list ./infra/... | grep -v $(DAYS:%=-e '/%$$'))) || status=1; \
 	export CGO_ENABLED=$(CGO) GORACE=atexit_sleep_ms=0; \
 	$(call go_test,unit,$(if $(filter 1,$(CGO)),-race) -shuffle=on -skip "^($(SWEEPS))\$$" $(SLOWEST) \
-		$$(go list ./functions/... ./internal/... | grep -v /internal/rules/)) || status=1; \
+		$$(go list ./internal/... | grep -vxFf <(go list $(ALONE)))) || status=1; \
 	export CGO_ENABLED=0 GOTOOLCHAIN=$$(sed -n 's/^go /go/p' go.mod); \
 	$(call go_test,oldest,-shuffle=on $(JSON_READERS)) || status=1; exit $$status
 
