@@ -2,12 +2,12 @@
 
 moto counts a queue several times for every message received, sent or deleted, which makes it quadratic, and its
 stores take no locks, so that two requests at once can lose a message or both pass a conditional write. This launcher
-keeps moto's behaviour and answers and changes nine things: the Approximate... attributes are computed only when they
+keeps moto's behaviour and answers and changes ten things: the Approximate... attributes are computed only when they
 are asked for, a message is found by its receipt handle instead of by search, requests that change the same queue, or
 the same service other than SQS, run one after another, those whose sender has hung up not at all, a query does not
 sort its whole table first, one for an attribute that its index lacks is refused, the attributes of an index are taken
-as they are, messages that are sent together keep their traces, and connections and what every request looks up are
-kept. What else takes time for nothing is left
+as they are, a transaction copies the items that it writes instead of their tables, messages that are sent together
+keep their traces, and connections and what every request looks up are kept. What else takes time for nothing is left
 out, since the CPU of these requests is most of that of all tests.
 
 It takes a free port of loopback and prints one line, "listening on URL", once it accepts connections. It ends when
@@ -35,6 +35,7 @@ from moto.core import responses
 from moto.core.serialize import ResponseSerializer
 from moto.core.utils import unix_time, unix_time_millis
 from moto.dynamodb.exceptions import MockValidationException
+from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import Item
 from moto.dynamodb.models.table import SecondaryIndex, Table
 from moto.dynamodb.parsing.ast_nodes import UpdateExpression
@@ -57,6 +58,7 @@ create_key = KmsBackend.create_key
 make_key_pair = kms.generate_private_key
 project_item = Item.project
 query_table = Table.query
+transact_write = DynamoDBBackend.transact_write_items
 serialize_any = ResponseSerializer._serialize_structure_member
 
 
@@ -266,6 +268,30 @@ def query(self: Table, hash_key: Any, *arguments: Any, **named: Any) -> Any:
         del self.all_items
 
 
+def transact_write_items(self: DynamoDBBackend, writes: list[dict[str, Any]]) -> None:
+    """Puts back the items of a transaction that fails. moto puts back whole tables, which it copies for each write."""
+    before = []
+    for write in writes:
+        operation = next(iter(write.values()))
+        table = self.get_table(operation["TableName"])
+        key = self.get_keys_value(table, operation.get("Item") or operation["Key"])
+        before.append((table, *key, copy.deepcopy(table.get_item(*key))))
+    Table.__deepcopy__ = lambda table, _: table
+    try:
+        transact_write(self, writes)
+    except Exception:
+        for table, hash_key, range_key, item in before:
+            if item is None:
+                table.delete_item(hash_key, range_key)
+            elif range_key:
+                table.items[hash_key][range_key] = item
+            else:
+                table.items[hash_key] = item
+        raise
+    finally:
+        del Table.__deepcopy__
+
+
 def gone(environ: dict[str, Any]) -> bool:
     """Tells whether who asked has hung up. The SDK asks again then: on a busy machine nothing else would be done."""
     try:
@@ -331,6 +357,7 @@ def patch() -> None:
     KmsBackend.create_key = create_key_of_template
     Item.project = project
     Table.query = query
+    DynamoDBBackend.transact_write_items = transact_write_items
     ResponseSerializer._serialize_structure_member = serialize_member
     kms.generate_private_key = generate_private_key
     ActionCountValidator.traverse = count_actions
