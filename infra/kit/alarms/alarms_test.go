@@ -76,6 +76,14 @@ func TestAlarm_decide_treatsMissingDataAsDocumented(t *testing.T) {
 	}
 }
 
+func worth(e expression, text string) (number, error) {
+	f, err := formulaOf(text)
+	if err != nil {
+		return number{}, err
+	}
+	return e.calculate(f)
+}
+
 func TestExpression(t *testing.T) {
 	e := expression{
 		ids: map[string]number{"a": present(6), "b": present(2), "zero": present(0), "gone": {}, "never": {empty: true}},
@@ -113,7 +121,7 @@ func TestExpression(t *testing.T) {
 		"a % b":                             "expression: the operator % is not modelled",
 		"-a":                                "expression: holds something that is not modelled",
 	} {
-		got, err := e.calculate(text)
+		got, err := worth(e, text)
 		answer := "missing"
 		switch {
 		case err != nil:
@@ -141,7 +149,7 @@ func TestExpression_whereOperatorsTakeMissingDataForZero(t *testing.T) {
 		"IF(FILL(never, 1) == 0, 1, 0)": present(1),
 		"IF(gone, 1, 0)":                {},
 	} {
-		got, err := e.calculate(text)
+		got, err := worth(e, text)
 		if got.present != want.present || got.present && got.value != want.value || err != nil {
 			t.Errorf("%s is %v, %v, want %v", text, got, err, want)
 		}

@@ -31,14 +31,44 @@ type reading struct {
 	zeroes bool // see expression
 }
 
+// known are data points by their metric and the end of their period: all readings, and the windows of every minute, ask
+// for the same ones.
+type known map[window]number
+
+type window struct {
+	id    string // of the query
+	until int64  // in Unix seconds
+}
+
+// source is where an alarm's data points come from.
+type source struct {
+	*Data
+	known known
+}
+
+// point is the data point of the period that ends at a time.
+func (s source) point(q query, period time.Duration, until time.Time) (number, error) {
+	at := window{q.id, until.Unix()}
+	if n, found := s.known[at]; found {
+		return n, nil
+	}
+	value, ok, err := s.Statistic(q.metric, q.stat, until.Add(-period), until)
+	if err != nil {
+		return number{}, err
+	}
+	s.known[at] = number{value: value, present: ok}
+	return s.known[at], nil
+}
+
 // History evaluates the alarm every minute of [from, until] and returns its changes, including the first state. The
 // documentation leaves two points open: how far back CloudWatch looks, and how an operator treats missing data. It is
 // an error if the changes depend on either.
 func (a *Alarm) History(d *Data, from, until time.Time) ([]Change, error) {
 	var first []Change
+	seen := known{}
 	for _, more := range farther {
 		for _, zeroes := range []bool{false, true} {
-			changes, err := a.history(d, from, until, reading{more, zeroes})
+			changes, err := a.history(source{d, seen}, from, until, reading{more, zeroes})
 			if err != nil {
 				return nil, fmt.Errorf("alarm %s: %w", a.Name, err)
 			}
@@ -70,11 +100,11 @@ func fired(changes []Change) bool {
 	return slices.ContainsFunc(changes, func(c Change) bool { return c.State == InAlarm })
 }
 
-func (a *Alarm) history(d *Data, from, until time.Time, how reading) ([]Change, error) {
+func (a *Alarm) history(s source, from, until time.Time, how reading) ([]Change, error) {
 	var changes []Change
 	var state State
 	for at := from.Truncate(time.Minute); !at.After(until); at = at.Add(time.Minute) {
-		next, err := a.at(d, at, how)
+		next, err := a.at(s, at, how)
 		if err != nil {
 			return nil, err
 		}
@@ -87,19 +117,23 @@ func (a *Alarm) history(d *Data, from, until time.Time, how reading) ([]Change, 
 }
 
 // at evaluates the alarm once: newest data point first, over EvaluationPeriods and more.
-func (a *Alarm) at(d *Data, at time.Time, how reading) (State, error) {
+func (a *Alarm) at(s source, at time.Time, how reading) (State, error) {
 	windows := make([]expression, a.evaluation+how.more)
 	for i := range windows {
 		windows[i] = expression{ids: map[string]number{}, zeroes: how.zeroes}
 	}
 	for _, q := range a.queries {
-		if err := a.fetch(d, q, at, windows); err != nil {
+		if err := a.fetch(s, q, at, windows); err != nil {
 			return "", err
 		}
 	}
+	f, err := formulaOf(a.expression)
+	if err != nil {
+		return "", err
+	}
 	var points []number
-	for _, window := range windows {
-		n, err := window.calculate(a.expression)
+	for _, w := range windows {
+		n, err := w.calculate(f)
 		if err != nil {
 			return "", err
 		}
@@ -109,16 +143,16 @@ func (a *Alarm) at(d *Data, at time.Time, how reading) (State, error) {
 }
 
 // fetch adds the data points of a metric to the windows before a time, the newest first.
-func (a *Alarm) fetch(d *Data, q query, at time.Time, windows []expression) error {
+func (a *Alarm) fetch(s source, q query, at time.Time, windows []expression) error {
 	numbers, empty := make([]number, len(windows)), true
 	for i := range windows {
 		until := at.Add(-time.Duration(i) * a.period)
-		value, ok, err := d.Statistic(q.metric, q.stat, until.Add(-a.period), until)
+		n, err := s.point(q, a.period, until)
 		if err != nil {
 			return err
 		}
-		numbers[i] = number{value: value, present: ok}
-		empty = empty && !ok
+		numbers[i] = n
+		empty = empty && !n.present
 	}
 	for i, n := range numbers {
 		n.empty = empty

@@ -44,16 +44,26 @@ const list = "LIST"
 
 var asGo = strings.NewReplacer(" AND ", " && ", "[", list+"(", "]", ")")
 
-// calculate evaluates text. Go's own parser reads it, since operators have the same precedence in both languages. A
-// division by zero has no result: it is missing.
-func (e expression) calculate(text string) (number, error) {
+// formula is the text of an expression, read.
+type formula struct {
+	text string
+	tree ast.Expr
+}
+
+// formulaOf reads text by Go's own parser, since operators have the same precedence in both languages.
+func formulaOf(text string) (formula, error) {
 	tree, err := parser.ParseExpr(asGo.Replace(text))
-	var n number
-	if err == nil {
-		n, err = e.value(tree)
-	}
 	if err != nil {
-		return number{}, fmt.Errorf("expression %q: %w", text, err)
+		return formula{}, fmt.Errorf("expression %q: %w", text, err)
+	}
+	return formula{text, tree}, nil
+}
+
+// calculate evaluates a formula. A division by zero has no result: it is missing.
+func (e expression) calculate(f formula) (number, error) {
+	n, err := e.value(f.tree)
+	if err != nil {
+		return number{}, fmt.Errorf("expression %q: %w", f.text, err)
 	}
 	return n, nil
 }
