@@ -89,6 +89,7 @@ func seal(key dataKey, b Binding, p part, plain []byte) ([]byte, error) {
 		return nil, fmt.Errorf("sealing: %w", err)
 	}
 	start := headerSize + len(key.Wrapped)
+	// ARITHMETIC_BASE: another capacity is only a copy more, or some bytes.
 	out := make([]byte, start, start+nonceSize+len(plain)+tagSize)
 	out[0] = version1
 	binary.BigEndian.PutUint16(out[1:], uint16(len(key.Wrapped))) //nolint:gosec // checked above

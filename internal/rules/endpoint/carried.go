@@ -25,6 +25,7 @@ func (t TenantMarks) Of(e Endpoint) Marks {
 
 // limitAs takes over a limit that is smaller.
 func (m *Marks) limitAs(other Marks) {
+	// CONDITIONALS_BOUNDARY: Limit does nothing with the limit that holds already.
 	if other.RateLimit > 0 && (m.RateLimit == 0 || other.RateLimit < m.RateLimit) {
 		m.Limit(other.RateLimit, other.LimitedAt, other.LimitedBy, other.LimitReason)
 	}
@@ -50,6 +51,7 @@ func (m Marks) holdsPause(e Endpoint) bool {
 }
 
 func (m Marks) holdsLimit(e Endpoint) bool {
+	// CONDITIONALS_BOUNDARY: without a limit there is no site of one.
 	return m.RateLimit > 0 && m.LimitSite == e.Site && came(e, m.LimitedAt)
 }
 

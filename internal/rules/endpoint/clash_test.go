@@ -24,6 +24,7 @@ func TestEndpoint_Clashes(t *testing.T) {
 	}{
 		"a new URL":                         {at("4", "https://a.example/3"), 3, endpoint.Clash{AtSite: 2}},
 		"another endpoint's":                {at("4", "https://b.example/1"), 3, endpoint.Clash{With: "3"}},
+		"that of the first":                 {at("4", "https://a.example/1"), 3, endpoint.Clash{With: "1"}},
 		"another one's at a full host":      {at("4", "https://a.example/2"), 1, endpoint.Clash{With: "2"}},
 		"its own":                           {at("3", "https://b.example/1"), 1, endpoint.Clash{}},
 		"at a full host":                    {at("4", "https://a.example/3"), 2, full(2)},

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/rules/event"
+	"github.com/herald-webhooks/herald/internal/rules/event/catalogue"
 )
 
 func TestTypes_areTheSpecificationsTwentySix(t *testing.T) {
@@ -26,6 +27,27 @@ func TestPatterns_areTheSpecificationsFour(t *testing.T) {
 	want := []string{"*", "user.*", "organization.*", "organizationMembership.*"}
 	if diff := cmp.Diff(want, event.Patterns()); diff != "" {
 		t.Errorf("patterns (-want +got):\n%s", diff)
+	}
+}
+
+// Only the specification's user.created has a userId: an adopter's own type of that name has the fields of its schema.
+func TestNewVocabulary_asksForTheUserOfTheSpecificationsTypeAlone(t *testing.T) {
+	created, updated := []catalogue.Type{{Name: "user.created"}}, []catalogue.Type{{Name: "user.updated"}}
+	const body = `{"id":"evt_1","tenant_id":"acme","type":"user.created","data":{}}`
+	for name, row := range map[string]struct {
+		v    event.Vocabulary
+		want string
+	}{
+		"the specification's": {event.NewVocabulary(created, updated), "data.userId"},
+		"the adopter's own":   {event.NewVocabulary(updated, created), ""},
+	} {
+		got := ""
+		if _, invalid := row.v.Judge([]byte(body), ""); invalid != nil {
+			got = invalid.Field
+		}
+		if got != row.want {
+			t.Errorf("%s: the faulty field is %q, want %q", name, got, row.want)
+		}
 	}
 }
 

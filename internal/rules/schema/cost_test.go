@@ -306,6 +306,25 @@ func TestSchema_Check_countsEachKeyword(t *testing.T) {
 	}
 }
 
+// Each name that the data must have is looked up.
+func TestSchema_Check_countsEachRequiredName(t *testing.T) {
+	var costs []Cost
+	for _, schema := range []string{`{"required":["a"]}`, `{"required":["a","b","c"]}`} {
+		s, err := Compile(schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spent, err := s.Check([]byte(`{"a":1,"b":2,"c":3}`), NoLimit)
+		if err != nil {
+			t.Error(err)
+		}
+		costs = append(costs, spent)
+	}
+	if got, want := costs[1]-costs[0], Cost(2*costLookup); got != want {
+		t.Errorf("two names more cost %d, want %d", got, want)
+	}
+}
+
 // Several keywords read the same number once, and each of its digits costs.
 func TestSchema_Check_readsANumberOnce(t *testing.T) {
 	spend := func(schema, data string) Cost {

@@ -74,6 +74,10 @@ func TestCheckImported_takesShortKeysWithoutFIPSAlone(t *testing.T) {
 			t.Errorf("%s: %v", secret, err)
 		}
 	}
+	const enough = "0a8f2b1c4d5e4f6a9cA" // 14 bytes
+	if err := signature.CheckImported(enough); err != nil {
+		t.Errorf("%s, FIPS 140-3 %t: %v", enough, fips140.Enabled(), err)
+	}
 	if fips140.Enabled() {
 		return
 	}

@@ -54,6 +54,8 @@ func TestRead_takesATokenThatCanBeSent(t *testing.T) {
 		`{"access_token":"` + long + `t","token_type":"Bearer"}`:               errToken,
 		`{"access_token":"a\r\nX: y","token_type":"Bearer"}`:                   errToken,
 		`{"access_token":"a\n","token_type":"Bearer"}`:                         errToken,
+		`{"access_token":"!~","token_type":"Bearer"}`:                          unsaid,
+		`{"access_token":"a\u007f","token_type":"Bearer"}`:                     errToken,
 		`{"access_token":"a b","token_type":"Bearer"}`:                         errToken,
 		`{"access_token":"a\u0000","token_type":"Bearer"}`:                     errToken,
 		`{"access_token":"é","token_type":"Bearer"}`:                           errToken,
